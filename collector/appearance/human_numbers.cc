@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "absl/algorithm/container.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -85,10 +86,8 @@ std::string Frequency(double value, std::string_view unit) {
 
 /// Memory is counted in powers of 1024, data in powers of 1000; the unit of both is `B`.
 bool IsMemory(std::string_view key) {
-  for (std::string_view word : {"rss", "pss", "swap", "peak_memory", "total_memory", "memory_per_worker"}) {
-    if (key.find(word) != std::string_view::npos) return true;
-  }
-  return false;
+  constexpr std::string_view kWords[] = {"rss", "pss", "swap", "peak_memory", "total_memory", "memory_per_worker"};
+  return absl::c_any_of(kWords, [key](std::string_view word) { return key.find(word) != std::string_view::npos; });
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -98,16 +97,14 @@ bool IsUnit(std::string_view word) {
   word = word.substr(0, word.find('/'));
   constexpr std::array<std::string_view, 18> kOthers = {"%", "s", "ms",  "µs",   "us",   "ns",   "m",  "h",   "d",
                                                         "G", "B", "bit", "kbit", "Mbit", "Gbit", "Hz", "kHz", "points"};
-  const auto is_in = [word](const auto& units) { return std::find(units.begin(), units.end(), word) != units.end(); };
+  const auto is_in = [word](const auto& units) { return absl::c_find(units, word) != units.end(); };
   return !word.empty() && (is_in(kOthers) || is_in(kCounts) || is_in(kMemory) || is_in(kData) || is_in(kFrequencies));
 }
 
 /// The word that begins at `at`, without what ends a clause.
 std::string_view WordAt(std::string_view text, size_t at) {
-  std::string_view word = text.substr(at, text.find(' ', at) - at);
-  while (!word.empty() && std::string_view(",;.:!?)").find(word.back()) != std::string_view::npos)
-    word.remove_suffix(1);
-  return word;
+  const std::string_view word = text.substr(at, text.find(' ', at) - at);
+  return word.substr(0, word.find_last_not_of(",;.:!?)") + 1);
 }
 
 /// Whether what stands on both sides of the space at `at` is one number.
@@ -117,8 +114,8 @@ bool IsInsideNumber(std::string_view text, size_t at) {
   const std::string_view right = WordAt(text, at + 1);
   if (left.empty() || right.empty()) return false;
   if (IsDigit(left.back())) {
-    const bool is_group = right.size() >= 3 && std::all_of(right.begin(), right.begin() + 3, IsDigit) &&
-                          (right.size() == 3 || !IsDigit(right[3]));
+    const bool is_group =
+        right.size() >= 3 && absl::c_all_of(right.substr(0, 3), IsDigit) && (right.size() == 3 || !IsDigit(right[3]));
     return is_group || IsUnit(right);
   }
   // `≤ 5`, `> 99.99`; `6 m 17 s`, where the m belongs to a number
@@ -257,11 +254,8 @@ std::string HumanQuantity(std::string_view key, double value, std::string_view u
 std::string Unbroken(std::string_view text) {
   std::string unbroken;
   for (size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == ' ' && at > 0 && IsInsideNumber(text, at)) {
-      unbroken += "\u00a0";
-    } else {
-      unbroken += text[at];
-    }
+    const bool is_inside = text[at] == ' ' && at > 0 && IsInsideNumber(text, at);
+    unbroken += is_inside ? "\u00a0" : text.substr(at, 1);
   }
   return unbroken;
 }

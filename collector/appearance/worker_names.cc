@@ -1,22 +1,22 @@
 #include "collector/appearance/worker_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 
 namespace crema {
 namespace {
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// `.cern.ch` of `n1.cern.ch:4000`; empty where the name has none, and for a number of the internet protocol.
 std::string_view DomainOf(std::string_view name) {
   const std::string_view host = name.substr(0, name.find_first_of(":/"));
   const size_t dot = host.find('.');
   if (dot == std::string_view::npos || dot == 0 || dot + 1 == host.size()) return "";
-  return std::all_of(host.begin(), host.end(), [](char c) { return IsDigit(c) || c == '.'; }) ? "" : host.substr(dot);
+  return absl::c_all_of(host, [](char c) { return absl::ascii_isdigit(c) || c == '.'; }) ? "" : host.substr(dot);
 }
 
 /// What all names begin with, up to a sign between words; no name is nothing but that.
@@ -35,9 +35,7 @@ std::string SharedBeginning(const std::set<std::string>& names) {
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 constexpr std::string_view kOperator = "operator";
 
-bool IsPartOfAWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool IsPartOfAWord(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 bool BeginsAt(std::string_view text, size_t at, std::string_view what) { return text.substr(at, what.size()) == what; }
 
@@ -101,16 +99,16 @@ std::string_view WorkerName(std::string_view name) {
 bool IsBefore(std::string_view a, std::string_view b) {
   size_t i = 0, k = 0;
   while (i < a.size() && k < b.size()) {
-    if (!IsDigit(a[i]) || !IsDigit(b[k])) {
+    if (!absl::ascii_isdigit(a[i]) || !absl::ascii_isdigit(b[k])) {
       if (a[i] != b[k]) return a[i] < b[k];
       ++i;
       ++k;
       continue;
     }
     const auto number = [](std::string_view text, size_t* at) {
-      while (*at + 1 < text.size() && text[*at] == '0' && IsDigit(text[*at + 1])) ++*at;
+      while (*at + 1 < text.size() && text[*at] == '0' && absl::ascii_isdigit(text[*at + 1])) ++*at;
       const size_t from = *at;
-      while (*at < text.size() && IsDigit(text[*at])) ++*at;
+      while (*at < text.size() && absl::ascii_isdigit(text[*at])) ++*at;
       return text.substr(from, *at - from);
     };
     const std::string_view one = number(a, &i), two = number(b, &k);
@@ -122,14 +120,9 @@ bool IsBefore(std::string_view a, std::string_view b) {
 }
 
 WorkerNames::WorkerNames(const std::set<std::string>& names) {
-  std::optional<std::string> domain;
-  for (const std::string& name : names) {
-    const std::string own(DomainOf(WorkerName(name)));
-    if (domain.value_or(own) != own) domain = "";
-    if (!domain.has_value()) domain = own;
-  }
-  domain_ = domain.value_or("");
-  std::set<std::string> without;
+  std::set<std::string> domains, without;
+  for (const std::string& name : names) domains.emplace(DomainOf(WorkerName(name)));
+  if (domains.size() == 1) domain_ = *domains.begin();
   for (const std::string& name : names) without.insert(WithoutDomain(name));
   beginning_ = SharedBeginning(without);
 }
@@ -144,6 +137,23 @@ std::string WorkerNames::Of(std::string_view name) const {
   const std::string without = WithoutDomain(name);
   const bool is_longer = without.size() > beginning_.size() && without.compare(0, beginning_.size(), beginning_) == 0;
   return is_longer ? without.substr(beginning_.size()) : without;
+}
+
+size_t CodePointBytes(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(at);
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xC2 && first < 0xE0 ? 2
+                        : first >= 0xE0 && first < 0xF0 ? 3
+                        : first >= 0xF0 && first < 0xF5 ? 4
+                                                        : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+  }
+  if (length == 3 && ((first == 0xE0 && byte(at + 1) < 0xA0) || (first == 0xED && byte(at + 1) >= 0xA0))) return 0;
+  if (length == 4 && ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90))) return 0;
+  return length;
 }
 
 std::string ShortFunctionName(std::string_view name) {
@@ -168,8 +178,8 @@ std::string ShortFunctionName(std::string_view name) {
       at = behind;
       continue;
     }
-    if (c == '(' &&
-        at > 0) {  // what it takes; a function inside goes on behind it: `main::{lambda(int)#1}`, `f(int)::g`
+    // what it takes; a function inside goes on behind it: `main::{lambda(int)#1}`, `f(int)::g`
+    if (c == '(' && at > 0) {
       const size_t behind = BehindBracket(name, at);
       if (behind == std::string_view::npos) return std::string(name);
       const size_t inner = BeginsAt(name, behind, " const::") ? behind + 6 : behind;
@@ -197,8 +207,7 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string_view
     const size_t distance = contains ? 0 : Distance(name, word);
     if (distance <= std::max<size_t>(2, word.size() / 3)) ranked.emplace_back(distance, name);
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& left, const auto& right) { return left.first < right.first; });
+  absl::c_stable_sort(ranked, [](const auto& left, const auto& right) { return left.first < right.first; });
   std::string text;
   for (size_t at = 0; at < std::min(ranked.size(), kMostSimilar); ++at) {
     text.append(at == 0 ? "; did you mean " : ", ").append(ranked[at].second);

@@ -1,4 +1,4 @@
-// Names of workers as people distinguish them: without what all of a run's workers share.
+// Names of workers as people distinguish them, without what all of a run's workers share; and characters of names.
 #pragma once
 
 #include <set>
@@ -27,6 +27,9 @@ class WorkerNames {
   std::string domain_;     ///< `.cern.ch`, or empty
   std::string beginning_;  ///< of the names without scheme and domain
 };
+
+/// Bytes of the UTF-8 code point that begins at `at`; 0 where none does (RFC 3629, section 4).
+size_t CodePointBytes(std::string_view text, size_t at);
 
 // Names of functions as people read them where there is little room.
 

@@ -8,6 +8,7 @@
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {
@@ -38,24 +39,17 @@ struct Bullet {
   std::optional<KeyFigureBand> judged_as;
 };
 
-std::optional<double> Ratio(std::optional<double> part, std::optional<double> whole) {
-  if (!part.has_value() || !whole.has_value() || !(*whole > 0)) return std::nullopt;
-  return *part / *whole;
-}
-
 std::vector<Bullet> BulletsOf(const Measurement& run) {
-  std::optional<double> failed = run.Metric("num_failed_attempts");
-  if (failed.has_value()) *failed += run.Metric("num_lost_attempts").value_or(0);
-  return {
-      {"CPU efficiency", run.Metric("cpu_efficiency"), BandOf(KeyFigure::kCpuEfficiency)},
-      {"cores busy", run.Metric("core_efficiency"), std::nullopt},
-      {"balance before the tail", run.Metric("balance"), BandOf(KeyFigure::kBalance)},
-      {"blocked, of chunk time", Ratio(run.Metric("io_overhead_pct"), 100), BandOf(KeyFigure::kWaiting)},
-      {"fullest memory, of its limit", run.Metric("memory_utilization_max"), MemoryBand(run.run.engine)},
-      {"failed or lost, of attempts", Ratio(failed, run.Metric("num_attempts")), BandOf(KeyFigure::kFailedAttempts)}};
+  const std::optional<FailedAttempts> found = FindFailedAttempts(run);
+  std::optional<double> failed;
+  if (found.has_value() && found->attempts > 0) failed = found->gone() / found->attempts;
+  return {{"CPU efficiency", run.Metric("cpu_efficiency"), BandOf(KeyFigure::kCpuEfficiency)},
+          {"cores busy", run.Metric("core_efficiency"), std::nullopt},
+          {"balance before the tail", run.Metric("balance"), BandOf(KeyFigure::kBalance)},
+          {"blocked, of chunk time", ShareOf(run, kBlockedShare), BandOf(KeyFigure::kWaiting)},
+          {"fullest memory, of its limit", run.Metric("memory_utilization_max"), MemoryBand(run.run.engine)},
+          {"failed or lost, of attempts", failed, BandOf(KeyFigure::kFailedAttempts)}};
 }
-
-std::string_view SignOf(Mark mark) { return mark == Mark::kGood ? "✓" : mark == Mark::kWatch ? "▲" : "✕"; }
 
 void AddZones(const Bullet& bullet, double top, Json* zones) {
   if (!bullet.judged_as.has_value()) return;
@@ -78,19 +72,11 @@ bool IsOther(const SectionRow& section) { return section.path == kOther; }
 
 std::vector<SectionRow> KnownSections(const Measurement& measurement) {
   std::vector<SectionRow> sections = measurement.sections;
-  const auto is_unknown = [](const SectionRow& row) { return !row.total.has_value() || !row.self.has_value(); };
-  EraseWhere(&sections, is_unknown);
+  EraseWhere(&sections, [](const SectionRow& row) { return !row.total.has_value() || !row.self.has_value(); });
   return sections;
 }
 
 bool HasNamed(const std::vector<SectionRow>& sections) { return !absl::c_all_of(sections, IsOther); }
-
-/// `/` separates sections; inside a name it is written `%2F`.
-std::string LastName(std::string_view path) {
-  std::string name(path.substr(path.rfind('/') + 1));
-  for (size_t at; (at = name.find("%2F")) != std::string::npos;) name.replace(at, 3, "/");
-  return name;
-}
 
 /// nullopt: nothing encloses it. That is not the same as a parent without a name.
 std::optional<std::string> ParentOf(std::string_view path) {
@@ -137,10 +123,11 @@ class IcicleLayout {
     if (share < 0.0005) return;  // below a pixel
     // a letter is about 6.5 of the 720 pixels
     const auto letters = static_cast<size_t>(share * 720 / 6.5);
-    const std::string name = ShownName(LastName(section.path));
+    const std::string& path = section.path;
+    const std::string name = ShownName(NameOfPathPart(path.substr(path.rfind('/') + 1)));
     std::string label = fmt::format("{} {}", name, HumanPercent(share));
     if (label.size() > letters) label = name.size() <= letters ? name : "";
-    cells_.push_back({{"path", ShownName(section.path)},
+    cells_.push_back({{"path", ShownName(path)},
                       {"label", label},
                       {"from", Rounded(100 * from / whole_)},
                       {"to", Rounded(100 * (from + *section.total) / whole_)},
@@ -159,11 +146,9 @@ class IcicleLayout {
 };
 
 double WholeOf(const std::vector<SectionRow>& sections) {
-  double whole = 0;
-  for (const SectionRow& section : sections) {
-    if (!section.helper.value_or(false) && !ParentOf(section.path).has_value()) whole += *section.total;
-  }
-  return whole;
+  return SumOf<double>(sections, [](const SectionRow& section) {
+    return section.helper.value_or(false) || ParentOf(section.path).has_value() ? 0 : *section.total;
+  });
 }
 
 std::string LabelOf(const SectionRow& section) {
@@ -260,13 +245,11 @@ Drawing DrawContention(const ChartInput& input) {
     line.push_back(row(end.lanes, middle.seconds + *found.slope * (end.lanes - middle.lanes)));
   }
   const double low = found.slope_low.value_or(0), high = found.slope_high.value_or(0);
-  std::string finding;
+  std::string finding = "no";
   if (low > 0) {
     finding = fmt::format("yes: something that all chunks share serves about {} events a second ({} to {})",
                           HumanCount(1 / *found.slope), HumanCount(1 / high), HumanCount(1 / low));
-  } else if (high <= 0) {
-    finding = "no";
-  } else {
+  } else if (high > 0) {
     finding =
         fmt::format("no more than chance explains; at most {} an event for each further chunk", HumanDuration(high));
   }

@@ -58,22 +58,18 @@ absl::StatusOr<Chart> NamedChart(std::string_view name) {
   return chart;
 }
 
-bool KnowsMetric(const ChartInput& input, std::string_view metric) {
-  return input.measurement->metrics.Find(metric) != nullptr;
-}
-
 absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
   if (const ChartKind* kind = FindChartKind(name)) return kind->draw(input);
   if (StartsWith(name, kCustom)) {
-    for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
-      if (metric.name == name.substr(kCustom.size())) return DrawCustomMetric(input, name.substr(kCustom.size()));
+    const std::string_view metric = name.substr(kCustom.size());
+    for (const CustomMetricRow& row : input.measurement->custom_metrics) {
+      if (row.name == metric) return DrawCustomMetric(row);
     }
     return absl::NotFoundError(
-        fmt::format("no metric `{}` was recorded; `crema show SOURCE --table metrics` names them",
-                    ShownName(name.substr(kCustom.size()))));
+        fmt::format("no metric `{}` was recorded; `crema show SOURCE --table metrics` names them", ShownName(metric)));
   }
   const std::string_view metric = name.substr(kCompare.size());
-  if (!KnowsMetric(input, metric)) {
+  if (input.measurement->metrics.Find(metric) == nullptr) {
     return absl::NotFoundError(fmt::format("no metric is called `{}`; docs/metrics.md names them", ShownName(metric)));
   }
   return DrawComparedMetric(input, metric);
@@ -92,7 +88,7 @@ std::vector<std::string> ChartNames(const ChartInput& input) {
   for (const CustomMetricRow& metric : input.measurement->custom_metrics) add(std::string(kCustom) + metric.name.str());
   if (input.baseline == nullptr) return names;
   for (std::string_view metric : kComparedMetrics) {
-    if (KnowsMetric(input, metric)) add(fmt::format("{}{}", kCompare, metric));
+    if (input.measurement->metrics.Find(metric) != nullptr) add(fmt::format("{}{}", kCompare, metric));
   }
   return names;
 }

@@ -1,6 +1,7 @@
 #include "collector/charts/chart_table.h"
 
 #include "collector/charts/families.h"
+#include "collector/idioms/sequences.h"
 
 namespace crema {
 const std::vector<ChartKind>& ChartKinds() {
@@ -80,10 +81,8 @@ const std::vector<ChartKind>& ChartKinds() {
 }
 
 const ChartKind* FindChartKind(std::string_view name) {
-  for (const ChartKind& kind : ChartKinds()) {
-    if (kind.name == name && kind.draw != nullptr) return &kind;
-  }
-  return nullptr;
+  const ChartKind* kind = FindBy(ChartKinds(), &ChartKind::name, name);
+  return kind == nullptr || kind->draw == nullptr ? nullptr : kind;
 }
 
 }  // namespace crema

@@ -7,7 +7,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/charts/charts_fixture.h"
-#include "collector/charts/chunk_charts.h"
+#include "collector/charts/families.h"
 
 namespace crema {
 namespace {

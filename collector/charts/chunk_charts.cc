@@ -1,5 +1,3 @@
-#include "collector/charts/chunk_charts.h"
-
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
@@ -9,20 +7,20 @@
 namespace crema {
 namespace {
 
-constexpr double kNs = 1e9;
 constexpr size_t kMostColumns = 640;  // a column a pixel
 
+double Seconds(int64_t ns) { return ns / 1e9; }
+
 double WaitingSeconds(const DetailAttempt& attempt) {
-  return static_cast<double>(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0)) / kNs;
+  return Seconds(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0));
 }
 
 std::vector<LaneCell> CellsOfAttempts(const RunDetail& detail) {
   std::vector<LaneCell> cells;
   for (const DetailAttempt& attempt : detail.attempts) {
     if (!attempt.duration_ns.has_value()) continue;
-    cells.push_back({attempt.row, static_cast<double>(attempt.start_ns) / kNs,
-                     static_cast<double>(attempt.stop_ns()) / kNs, SlotOf(detail, attempt.dataset),
-                     WaitingSeconds(attempt)});
+    cells.push_back({attempt.row, Seconds(attempt.start_ns), Seconds(attempt.stop_ns()),
+                     SlotOf(detail, attempt.dataset), WaitingSeconds(attempt)});
   }
   return cells;
 }
@@ -87,12 +85,8 @@ class ColumnGrid {
 }  // namespace
 
 LaneCells LaneCellsOf(const RunDetail& detail, size_t most) {
-  LaneCells lanes;
-  if (detail.timeline_is_exact && detail.attempts.size() <= most) {
-    lanes.cells = CellsOfAttempts(detail);
-    return lanes;
-  }
-  lanes.is_exact = false;
+  if (detail.timeline_is_exact && detail.attempts.size() <= most) return {CellsOfAttempts(detail)};
+  LaneCells lanes = {{}, /*is_exact=*/false};
   if (detail.rows.empty() || !(detail.seconds > 0)) return lanes;
   const std::vector<LaneCell> stretches = StretchesOf(detail);
   for (size_t columns = kMostColumns; columns > 0; columns /= 2) {
@@ -115,8 +109,6 @@ constexpr size_t kMostLabels = 64;
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
 constexpr size_t kMostFits = 5;  // everybody can distinguish so many colours
-
-double Seconds(int64_t ns) { return ns / 1e9; }
 
 bool HasAttempts(const ChartInput& input) { return input.detail != nullptr && input.detail->why_no_attempts.empty(); }
 
@@ -159,12 +151,19 @@ const ValueShape* DurationsOf(const RunDetail* detail) {
 }
 
 int64_t CountIn(const ValueShape& shape, size_t bin) {
-  int64_t count = 0;
-  for (const std::vector<int64_t>& counts : shape.counts) count += counts[bin];
-  return count;
+  return SumOf<int64_t>(shape.counts, [bin](const std::vector<int64_t>& counts) { return counts[bin]; });
 }
 
-/// A bar for each bin and dataset, on top of those of the datasets before it.
+/// A bar of a histogram, on top of those of the datasets before it, which grow by it.
+template <class Count>
+Json StackedBar(double from, double to, const std::string& dataset, Count count, Count* below) {
+  Json bar = {{"from", Rounded(from)}, {"to", Rounded(to)}, {"dataset", dataset}, {"count", count}, {"below", *below}};
+  *below += count;
+  bar["above"] = *below;
+  return bar;
+}
+
+/// A bar for each bin and dataset.
 Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots) {
   Json rows = Json::array();
   for (size_t bin = 0; bin < shape.bins(); ++bin) {
@@ -172,13 +171,8 @@ Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots)
     for (size_t slot = 0; slot < shape.counts.size(); ++slot) {
       const int64_t count = shape.counts[slot][bin];
       if (count == 0) continue;
-      rows.push_back({{"from", Rounded(shape.Edge(bin))},
-                      {"to", Rounded(shape.Edge(bin + 1))},
-                      {"dataset", slot < slots.size() ? slots[slot] : ""},
-                      {"count", count},
-                      {"below", below},
-                      {"above", below + count}});
-      below += count;
+      const std::string dataset = slot < slots.size() ? slots[slot] : "";
+      rows.push_back(StackedBar(shape.Edge(bin), shape.Edge(bin + 1), dataset, count, &below));
     }
   }
   return rows;
@@ -410,8 +404,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
     const DetailAttempt& attempt = *slow[i];
     const double duration = Seconds(*attempt.duration_ns);
     const double cpu = std::min(duration, Seconds(attempt.cpu_ns.value_or(0)));
-    const double waiting =
-        std::min(duration - cpu, Seconds(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0)));
+    const double waiting = std::min(duration - cpu, WaitingSeconds(attempt));
     const std::string entries = attempt.entry_start.has_value()
                                     ? fmt::format(" from {}", HumanCount(*attempt.entry_start))
                                     : fmt::format(" chunk {}", attempt.number);
@@ -469,14 +462,7 @@ Drawing DrawEventLatencies(const ChartInput& input) {
     if (datasets.empty() || datasets.back() != dataset) datasets.push_back(dataset);
     for (size_t bin = 0; bin < below.size(); ++bin) {
       const auto count = static_cast<double>(histogram.counts[bin]);
-      if (count == 0) continue;
-      bars.push_back({{"from", Rounded(edges[bin])},
-                      {"to", Rounded(edges[bin + 1])},
-                      {"dataset", dataset},
-                      {"count", count},
-                      {"below", below[bin]},
-                      {"above", below[bin] + count}});
-      below[bin] += count;
+      if (count > 0) bars.push_back(StackedBar(edges[bin], edges[bin + 1], dataset, count, &below[bin]));
     }
   }
   const EventLatencyRow& most = *rows.front();

@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 
+#include "absl/algorithm/container.h"
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/detail/run_detail.h"
 
 namespace crema {
@@ -47,24 +49,6 @@ Json Lines(std::string_view text, size_t columns) {
 constexpr size_t kMostSigns = 60;
 constexpr std::string_view kReplacement = "\uFFFD";
 
-/// Bytes of the code point that begins at `at`; 0 where none does.
-size_t SignLength(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(at);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xC2 && first < 0xE0 ? 2
-                        : first >= 0xE0 && first < 0xF0 ? 3
-                        : first >= 0xF0 && first < 0xF5 ? 4
-                                                        : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-  }
-  if (length == 3 && ((first == 0xE0 && byte(at + 1) < 0xA0) || (first == 0xED && byte(at + 1) >= 0xA0))) return 0;
-  if (length == 4 && ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90))) return 0;
-  return length;
-}
-
 /// What would move other text about: controls, marks and overrides of direction, line separators.
 bool IsUnprintable(std::string_view sign) {
   if (sign.size() == 1) return static_cast<uint8_t>(sign[0]) < 0x20 || sign[0] == 0x7F;
@@ -76,19 +60,15 @@ bool IsUnprintable(std::string_view sign) {
          (second == 0x81 && third >= 0xA0 && third <= 0xAF);
 }
 
-struct EmbeddedFile {
-  std::string_view name;
-  std::string_view text;
-};
-
-constexpr EmbeddedFile kFiles[] = {
+/// By name.
+constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
 #include "collector/charts/templates.inc"
 };
 
 const Json& FileNamed(std::string_view name) {
   static const auto* const kParsed = [] {
     auto* files = new std::map<std::string_view, Json>;
-    for (const EmbeddedFile& file : kFiles) files->emplace(file.name, Json::parse(file.text));
+    for (const auto& [file, text] : kFiles) files->emplace(file, Json::parse(text));
     return files;
   }();
   return kParsed->at(name);
@@ -224,7 +204,7 @@ double Rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c
 std::string ShownName(std::string_view name) {
   std::vector<std::string_view> signs;
   for (size_t at = 0; at < name.size();) {
-    const size_t length = SignLength(name, at);
+    const size_t length = CodePointBytes(name, at);
     const std::string_view sign = length == 0 ? kReplacement : name.substr(at, length);
     signs.push_back(IsUnprintable(sign) ? " " : sign);
     at += length == 0 ? 1 : length;
@@ -244,11 +224,10 @@ std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std:
   size_t slash = path.size() < 2 ? std::string_view::npos : path.rfind('/', path.size() - 2);
   for (; slash != std::string_view::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
     const std::string_view end = path.substr(slash + 1), with_slash = path.substr(slash);
-    if (std::none_of(paths.begin(), paths.end(), [&](std::string_view other) {
-          return other != path && (other == end || has_end(other, with_slash));
-        })) {
-      return end;
-    }
+    const auto ends_alike = [&](std::string_view other) {
+      return other != path && (other == end || has_end(other, with_slash));
+    };
+    if (absl::c_none_of(paths, ends_alike)) return end;
   }
   return path;
 }
@@ -264,11 +243,8 @@ const std::string& ShownNames::Of(std::string_view name) {
 
 Json FilledTemplate(std::string_view name, const Json& values) {
   Json view = FileNamed(name);
-  Json pieces = Json::object();
-  if (view.contains("pieces")) {
-    pieces = view["pieces"];
-    view.erase("pieces");
-  }
+  const Json pieces = view.value("pieces", Json::object());
+  view.erase("pieces");
   const Scope shared = {&FileNamed("shared"), true, nullptr};
   const Scope own = {&pieces, true, &shared};
   return Filled(view, {&values, false, &own}).value_or(Json());

@@ -52,8 +52,7 @@ double TotalOf(const std::vector<FineSum>& sums) { return SumOf<double>(sums, &F
 std::vector<std::string> RankedNames(std::string FineSum::*name, size_t most, std::vector<FineSum>* sums) {
   std::map<std::string, double> totals;
   for (const FineSum& sum : *sums) totals[sum.*name] += sum.seconds;
-  std::vector<std::string> names;
-  for (const auto& [key, seconds] : totals) names.push_back(key);
+  auto names = Mapped<std::string>(totals, [](const auto& total) { return total.first; });
   SortLargestFirst(&names, [&](const std::string& a) { return totals[a]; });
   if (names.size() <= most) return names;
   names.resize(most - 1);
@@ -108,10 +107,9 @@ Drawing DrawFineByFunction(const ChartInput& input) {
   Json rows = Json::array();
   for (const std::string& function : functions) {
     for (size_t i = 0; i < activities.order.size(); ++i) {
-      double seconds = 0;
-      for (const FineSum& sum : sums) {
-        if (sum.function == function && sum.activity == activities.order[i]) seconds += sum.seconds;
-      }
+      const double seconds = SumOf<double>(sums, [&](const FineSum& sum) {
+        return sum.function == function && sum.activity == activities.order[i] ? sum.seconds : 0;
+      });
       if (!(seconds > 0)) continue;
       rows.push_back({{"function", function_names.Of(function)},
                       {"activity", activity_names.Of(activities.order[i])},
@@ -318,33 +316,30 @@ void AddRun(const Measurement& measurement, std::string_view role, std::string_v
 
 }  // namespace
 
-Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
-  const auto& metrics = input.measurement->custom_metrics;
-  const auto row = absl::c_find_if(metrics, [&](const CustomMetricRow& candidate) { return candidate.name == metric; });
-  if (row == metrics.end()) return NotDrawn(fmt::format("no metric `{}` was recorded", ShownName(metric)));
+Drawing DrawCustomMetric(const CustomMetricRow& metric) {
   Json values = Json::array();
-  AddRow("all datasets", *row, &values);
+  AddRow("all datasets", metric, &values);
   ShownNames names;
   names.Of("all datasets");
-  if (row->by_dataset.size() > 1) {
-    for (const auto& [dataset, figures] : row->by_dataset) {
+  if (metric.by_dataset.size() > 1) {
+    for (const auto& [dataset, figures] : metric.by_dataset) {
       if (values.size() < kMostRows) AddRow(names.Of(dataset), figures, &values);
     }
   }
   if (values.empty()) return NotDrawn("every value of the metric was without a number");
-  const std::string title = row->unit.empty() ? "value" : fmt::format("value [{}]", ShownName(row->unit));
+  const std::string title = metric.unit.empty() ? "value" : fmt::format("value [{}]", ShownName(metric.unit));
   const bool is_one_row = values.size() == 1;
   Json body = FilledTemplate("custom_ranges", {{"ranges", std::move(values)}, {"title", title}});
   std::string how = "; line: least to most, bar: median to p95, dot: mean";
-  if (row->quantiles_of == "chunk means") how += "; median and p95 are of chunk means";
-  if (Json histogram = HistogramPanel(*row, title); !histogram.is_null()) {
+  if (metric.quantiles_of == "chunk means") how += "; median and p95 are of chunk means";
+  if (Json histogram = HistogramPanel(metric, title); !histogram.is_null()) {
     how = "; lines: median and p95";
     if (!is_one_row) how += "; below, line: least to most, bar: median to p95, dot: mean";
     body = is_one_row ? std::move(histogram)
                       : Json{{"vconcat", Json::array({std::move(histogram), std::move(body)})}, {"spacing", 14}};
   }
-  std::string finding = Counted(row->count.value_or(0), "value", "values");
-  if (row->sum.has_value()) finding += ", sum " + HumanCount(*row->sum);
+  std::string finding = Counted(metric.count.value_or(0), "value", "values");
+  if (metric.sum.has_value()) finding += ", sum " + HumanCount(*metric.sum);
   return {std::move(body), finding + how};
 }
 

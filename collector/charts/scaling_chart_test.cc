@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "collector/charts/study_charts.h"
+#include "collector/charts/chart.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,4 +1,4 @@
-#include "collector/charts/study_charts.h"
+// Charts of what `crema history`, `predict`, `scaling` and `compare` found.
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
@@ -34,27 +34,23 @@ Json RunRows(const Json& history) {
 }
 
 Json LevelRows(const Json& history) {
-  Json rows = Json::array();
-  for (const Json& level : ListField(history, "levels")) {
+  return Mapped<Json>(ListField(history, "levels"), [&](const Json& level) {
     const double first = Value(level, "first") + 1;
-    rows.push_back({{"run", first - 0.5},
-                    {"last", first + Value(level, "runs") - 0.5},
-                    {"value", Rounded(Value(level, "value"))},
-                    {"text", Written(history, Value(level, "value"))}});
-  }
-  return rows;
+    return Json{{"run", first - 0.5},
+                {"last", first + Value(level, "runs") - 0.5},
+                {"value", Rounded(Value(level, "value"))},
+                {"text", Written(history, Value(level, "value"))}};
+  });
 }
 
 /// In which runs a level may have begun.
 Json ChangeRows(const Json& history) {
-  Json rows = Json::array();
-  for (const Json& change : ListField(history, "changes")) {
-    rows.push_back({{"run", Value(change, "earliest") + 0.5},
-                    {"last", Value(change, "latest") + 1.5},
-                    {"start", TextField(change, "start")},
-                    {"commit", ShownName(TextField(change, "commit"))}});
-  }
-  return rows;
+  return Mapped<Json>(ListField(history, "changes"), [](const Json& change) {
+    return Json{{"run", Value(change, "earliest") + 0.5},
+                {"last", Value(change, "latest") + 1.5},
+                {"start", TextField(change, "start")},
+                {"commit", ShownName(TextField(change, "commit"))}};
+  });
 }
 
 Json PredictedRows(const Json& prediction) {
@@ -81,12 +77,6 @@ std::string_view KindOf(const Json& point) {
   return IsTrue(point, "cores_vary") ? "measured, cores came and went" : "measured";
 }
 
-/// The throughput that is a speed-up of 1.
-double UnitOf(const Json& points) {
-  const double speedup = Value(points.front(), "speedup");
-  return speedup > 0 ? Value(points.front(), "throughput") / speedup : 0;
-}
-
 Json PointRows(const Json& points) {
   Json rows = Json::array();
   for (const Json& point : points) {
@@ -107,12 +97,15 @@ Json PointRows(const Json& points) {
 }
 
 Json LineRows(const Json& scaling, std::vector<std::string>* names) {
-  double fewest = Value(ListField(scaling, "points").front(), "cores"), most = 0;
-  for (const Json& point : ListField(scaling, "points")) {
+  const Json& points = ListField(scaling, "points");
+  double fewest = Value(points.front(), "cores"), most = 0;
+  for (const Json& point : points) {
     fewest = std::min(fewest, Value(point, "cores"));
     most = std::max(most, Value(point, "cores"));
   }
-  const double unit = UnitOf(ListField(scaling, "points"));
+  const double speedup_of_first = Value(points.front(), "speedup");
+  // the throughput that is a speed-up of 1
+  const double unit = speedup_of_first > 0 ? Value(points.front(), "throughput") / speedup_of_first : 0;
   Json rows = Json::array();
   const auto add_line = [&](const std::string& name, auto speedup) {
     names->push_back(name);
@@ -142,10 +135,9 @@ Json ScalingBody(const Json& scaling) {
     const std::string kind = TextField(row, "kind");
     if (absl::c_find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
-  std::vector<std::string_view> point_colours;
-  for (const std::string& kind : kinds) {
-    point_colours.push_back(kind == "measured" ? "cpu" : kind == "predicted" ? "unknown" : "wait");
-  }
+  const auto point_colours = Mapped<std::string_view>(kinds, [](const std::string& kind) {
+    return kind == "measured" ? "cpu" : kind == "predicted" ? "unknown" : "wait";
+  });
   std::vector<std::string_view> line_colours = {"baseline", "others", "cpu"};
   line_colours.resize(lines.size());
   return FilledTemplate("scaling", {{"lines", std::move(line_rows)},

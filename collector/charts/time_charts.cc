@@ -9,7 +9,9 @@
 #include "collector/insight/evidence.h"
 
 namespace crema {
+namespace {
 
+/// Rows of a step line: each value holds until the next one, the last one until the end.
 Json StepRows(const Timeline& steps, double wall_seconds, double factor) {
   Json rows = Json::array();
   for (const TimelinePoint& step : Reduced(steps, wall_seconds, kMostSteps)) {
@@ -19,6 +21,8 @@ Json StepRows(const Timeline& steps, double wall_seconds, double factor) {
   if (!rows.empty()) rows.push_back({{"t", Rounded(wall_seconds)}, {"v", rows.back()["v"]}});
   return rows;
 }
+
+}  // namespace
 
 TimePanel::TimePanel(double wall_seconds, std::string_view y_title, double factor)
     : wall_seconds_(wall_seconds),
@@ -89,11 +93,6 @@ void AddSteps(const Timeline& steps, double stop, double bin_seconds, std::vecto
   }
 }
 
-double StopOf(const std::map<std::string, double>& stops, const std::string& worker, double wall_seconds) {
-  const auto found = stops.find(worker);
-  return found == stops.end() ? wall_seconds : std::min(found->second, wall_seconds);
-}
-
 }  // namespace
 
 std::optional<double> SeriesOfWorkers::SumAt(size_t bin) const {
@@ -122,7 +121,8 @@ SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_vie
     if (steps.empty()) continue;
     WorkerSeries series{worker, std::vector<SeriesBin>(bins), steps.front().value};
     for (const TimelinePoint& step : steps) series.peak = std::max(series.peak, step.value);
-    AddSteps(steps, StopOf(stops, worker, wall_seconds), read.bin_seconds, &series.bins);
+    const double stop = std::min(ValueOr(stops, worker, wall_seconds), wall_seconds);
+    AddSteps(steps, stop, read.bin_seconds, &series.bins);
     read.workers.push_back(std::move(series));
   }
   return read;
@@ -141,7 +141,7 @@ Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
       changes[step.seconds] += step.value - value;
       value = step.value;
     }
-    const double stop = StopOf(stops, worker, wall_seconds);
+    const double stop = std::min(ValueOr(stops, worker, wall_seconds), wall_seconds);
     if (value != 0 && stop < wall_seconds) changes[stop] -= value;
   }
   Timeline steps;
@@ -155,11 +155,7 @@ Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
   return steps;
 }
 
-double LargestOf(const Timeline& steps) {
-  double largest = 0;
-  for (const TimelinePoint& step : steps) largest = std::max(largest, step.value);
-  return largest;
-}
+double LargestOf(const Timeline& steps) { return LargestBy(steps, &TimelinePoint::value).second; }
 
 Timeline Reduced(Timeline steps, double wall_seconds, size_t most) {
   if (steps.size() <= most || !(wall_seconds > 0)) return steps;

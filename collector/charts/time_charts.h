@@ -29,7 +29,6 @@ struct SeriesOfWorkers {
   std::vector<WorkerSeries> workers;  ///< in the measurement's order
 
   bool empty() const { return workers.empty(); }
-  size_t bins() const { return workers.empty() ? 0 : workers.front().bins.size(); }
   double CentreOf(size_t bin) const { return (static_cast<double>(bin) + 0.5) * bin_seconds; }
   /// Mean of the sum over the workers; nullopt where none had a value.
   std::optional<double> SumAt(size_t bin) const;
@@ -54,9 +53,6 @@ WorkerNames NamesOfWorkers(const Measurement& measurement);
 
 /// Steps of a timeline that are drawn; of more, means over equal parts of the run.
 inline constexpr size_t kMostSteps = 1'000;
-
-/// Rows of a step line: each value holds until the next one, the last one until the end.
-Json StepRows(const Timeline& steps, double wall_seconds, double factor = 1);
 
 /// Areas and lines are drawn in the order in which they are added.
 class TimePanel {

@@ -238,14 +238,8 @@ constexpr double kMillion = 1e-6, kMebi = 1.0 / (1 << 20);
 
 // Processes by what they used or held over the whole run, most first.
 std::vector<const WorkerSeries*> Largest(const SeriesOfWorkers& series) {
-  std::vector<std::pair<double, const WorkerSeries*>> sums;
-  for (const WorkerSeries& process : series.workers) {
-    double sum = SumOf<double>(process.bins, &SeriesBin::integral);
-    sums.emplace_back(sum, &process);
-  }
-  SortLargestFirst(&sums, [](const auto& a) { return a.first; });
-  std::vector<const WorkerSeries*> largest;
-  for (const auto& [sum, process] : sums) largest.push_back(process);
+  auto largest = Mapped<const WorkerSeries*>(series.workers, [](const WorkerSeries& process) { return &process; });
+  SortLargestFirst(&largest, [](const WorkerSeries* a) { return SumOf<double>(a->bins, &SeriesBin::integral); });
   return largest;
 }
 
@@ -282,9 +276,7 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
   ShownNames shown;
   std::vector<std::string> names;
   for (const std::string& name : of_colour) {
-    const auto found =
-        absl::c_find_if(processes.workers, [&name](const WorkerSeries& process) { return process.worker == name; });
-    named.push_back(found == processes.workers.end() ? nullptr : &*found);
+    named.push_back(processes.Find(name));
     names.push_back(shown.Of(name));
   }
   std::vector<const WorkerSeries*> others = PlacesWhere(
@@ -310,14 +302,13 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
                        {"process", name}});
       below += value;
     };
+    const auto used = [&](const WorkerSeries* process) {
+      return process == nullptr ? 0 : process->bins[bin].integral / processes.bin_seconds * factor;
+    };
     for (size_t i = 0; i < named.size(); ++i) {
-      if (named[i] == nullptr) continue;
-      const double value = named[i]->bins[bin].integral / processes.bin_seconds * factor;
-      if (value > 0) add(names[i], value);
+      if (const double value = used(named[i]); value > 0) add(names[i], value);
     }
-    double of_others = 0;
-    for (const WorkerSeries* process : others)
-      of_others += process->bins[bin].integral / processes.bin_seconds * factor;
+    const auto of_others = SumOf<double>(others, used);
     if (of_others > 0) add(kOthers, of_others);
     // what a process used before its first sample and after its last is in the sum of the tree only
     const double rest = tree.SumAt(bin).value_or(0) * factor - below;

@@ -97,13 +97,8 @@ std::vector<CommandEntry> CommandTable(const CLI::App& program) {
 
 // Manual pages: crema(1), and one for each command.
 
-struct ManualPage {
-  std::string path;  ///< below a `share` directory: `man/man1/crema-run.1`
-  std::string text;  ///< in the language of man(7)
-};
-
 // Plain text as man(7) shows it: a dash that can be copied, no line that is taken for a request.
-std::string Shown(const std::string& text) {
+std::string Shown(absl::string_view text) {
   std::string shown = absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}});
   const bool is_request = absl::StartsWith(shown, ".") || absl::StartsWith(shown, "'");
   return absl::StrCat(is_request ? "\\&" : "", shown);
@@ -130,25 +125,29 @@ void AppendOptions(const char* heading, const std::vector<OptionEntry>& options,
 void AppendFooter(const std::string& footer, std::string* text) {
   if (footer.empty()) return;
   absl::StrAppend(text, ".SH NOTES\n.nf\n");
-  const std::vector<std::string> lines = absl::StrSplit(footer, '\n');
-  for (const std::string& line : lines) absl::StrAppend(text, Shown(line), "\n");
+  for (const absl::string_view line : absl::StrSplit(footer, '\n')) absl::StrAppend(text, Shown(line), "\n");
   absl::StrAppend(text, ".fi\n");
+}
+
+std::vector<CommandEntry> WithoutProgram(const std::vector<CommandEntry>& commands) {
+  return {commands.begin() + 1, commands.end()};
 }
 
 void AppendCommands(const std::vector<CommandEntry>& commands, std::string* text) {
   absl::StrAppend(text, ".SH COMMANDS\n");
-  for (const CommandEntry& command : commands) {
-    if (&command == &commands.front()) continue;
+  for (const CommandEntry& command : WithoutProgram(commands)) {
     absl::StrAppend(text, ".TP\n\\fB", PageName(commands.front().name, command), "\\fR(1)\n", Shown(command.text),
                     "\n");
   }
 }
 
-std::string PageOf(const CommandEntry& command, const std::vector<CommandEntry>& commands, const std::string& version) {
+/// In the language of man(7). It names no date, so that equal programs write equal pages.
+std::string PageOf(const CommandEntry& command, const std::vector<CommandEntry>& commands) {
   const CommandEntry& program = commands.front();
   const std::string name = PageName(program.name, command);
-  std::string text = absl::StrCat(".TH ", absl::AsciiStrToUpper(name), " 1 \"\" \"", program.name, " ", version,
-                                  "\" \"\"\n.SH NAME\n", name, " \\- ", Shown(command.text), "\n.SH SYNOPSIS\n");
+  std::string text = absl::StrCat(".TH ", absl::AsciiStrToUpper(name), " 1 \"\" \"", program.name,
+                                  " " CREMA_VERSION_STRING "\" \"\"\n.SH NAME\n", name, " \\- ", Shown(command.text),
+                                  "\n.SH SYNOPSIS\n");
   for (const std::string& line : command.usage) absl::StrAppend(&text, ".nf\n", Shown(line), "\n.fi\n");
   AppendOptions("ARGUMENTS", command.positionals, &text);
   AppendOptions("OPTIONS", command.options, &text);
@@ -156,15 +155,6 @@ std::string PageOf(const CommandEntry& command, const std::vector<CommandEntry>&
   AppendFooter(command.footer, &text);
   if (&command != &program) absl::StrAppend(&text, ".SH SEE ALSO\n\\fB", program.name, "\\fR(1)\n");
   return text;
-}
-
-/// The page of the program, then one for each of its commands. They name no date, so that equal programs write equal
-/// pages.
-std::vector<ManualPage> ManualPages(const std::vector<CommandEntry>& commands, const std::string& version) {
-  return Mapped<ManualPage>(commands, [&](const CommandEntry& command) {
-    return ManualPage{absl::StrCat("man/man1/", PageName(commands.front().name, command), ".1"),
-                      PageOf(command, commands, version)};
-  });
 }
 
 // What a shell completes after `crema`, written as a script in its language.
@@ -190,15 +180,6 @@ std::string NamesOf(const std::vector<OptionEntry>& options) {
   });
 }
 
-std::string NamesOf(const std::vector<CommandEntry>& commands) {
-  return absl::StrJoin(commands, " ",
-                       [](std::string* text, const CommandEntry& command) { text->append(command.name); });
-}
-
-std::vector<CommandEntry> WithoutProgram(const std::vector<CommandEntry>& commands) {
-  return {commands.begin() + 1, commands.end()};
-}
-
 // An empty COMPREPLY has bash complete names of files.
 std::string BashOptions(const CommandEntry& command) {
   std::string text;
@@ -220,7 +201,8 @@ std::string BashCompletion(const std::vector<CommandEntry>& commands) {
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} choices='' at\n"
       "  COMPREPLY=()\n";
   absl::StrAppend(&text, "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W ",
-                  QuotedInBash(NamesOf(subcommands) + " " + NamesOf(program.options)),
+                  QuotedInBash(absl::StrJoin(Mapped<std::string>(subcommands, &CommandEntry::name), " ") + " " +
+                               NamesOf(program.options)),
                   " -- \"$word\"))\n    return\n  fi\n");
   absl::StrAppend(&text,
                   "  for ((at = 2; at < COMP_CWORD; ++at)); do\n"
@@ -327,7 +309,6 @@ constexpr ShellCompletion kShellCompletions[] = {
 namespace fs = std::filesystem;
 struct ConfigOptions {
   bool of_c = false;
-  bool json = false;
   bool root_macro = false;
   std::string shell;
   std::string share;
@@ -363,17 +344,12 @@ void WriteWhole(const fs::path& path, const std::string& text) {
 }
 
 void WriteShare(const fs::path& share, const std::vector<CommandEntry>& commands) {
-  for (const ManualPage& page : ManualPages(commands, CREMA_VERSION_STRING)) WriteWhole(share / page.path, page.text);
+  for (const CommandEntry& command : commands) {
+    WriteWhole(share / "man/man1" / (PageName(commands.front().name, command) + ".1"), PageOf(command, commands));
+  }
   for (const ShellCompletion& completion : kShellCompletions) {
     WriteWhole(share / completion.path, completion.write(commands));
   }
-}
-
-int PrintCompletion(const std::string& shell, const std::vector<CommandEntry>& commands) {
-  for (const ShellCompletion& completion : kShellCompletions) {
-    if (shell == completion.shell) return PrintOut(completion.write(commands));
-  }
-  return kDone;
 }
 
 // What a macro of ROOT has to run before those that use crema, interpreted or compiled by ACLiC, which links with all
@@ -402,18 +378,18 @@ int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
     absl::StrAppend(&all, setting.option, ": ", value, "\n");
     document[absl::StrCat(setting.option)] = value;
   }
-  if (options.json) return PrintOut(JsonText(document, 1) + "\n");
+  if (options.output.json) return PrintOut(JsonText(document, 1) + "\n");
   return PrintOut(asked.empty() ? all : asked);
 }
 
 int Configure(const CLI::App& program, const CLI::App& config, const ConfigOptions& options) {
-  if (!options.shell.empty()) return PrintCompletion(options.shell, CommandTable(program));
+  if (const ShellCompletion* shell = FindBy(kShellCompletions, &ShellCompletion::shell, options.shell)) {
+    return PrintOut(shell->write(CommandTable(program)));
+  }
   if (options.share.empty()) return PrintSettings(config, options);
   WriteShare(options.share, CommandTable(program));
   return kDone;
 }
-
-std::vector<std::string> Shells() { return Mapped<std::string>(kShellCompletions, &ShellCompletion::shell); }
 
 }  // namespace
 
@@ -432,9 +408,9 @@ void AddConfigCommand(CLI::App* program, int* status) {
   for (const Setting& setting : kSettings) config->add_flag(absl::StrCat("--", setting.option), setting.text);
   config->add_flag("--c", options->of_c, "Flags of the C API (crema_c.h) instead of the C++ SDK's");
   config->add_flag("--root-macro", options->root_macro, "Print a macro of ROOT that lets those after it use crema");
-  config->add_flag("--json", options->json, "Print all settings as JSON");
+  config->add_flag("--json", options->output.json, "Print all settings as JSON");
   config->add_option("--completion", options->shell, "Print the completions of this shell")
-      ->check(CLI::IsMember(Shells()));
+      ->check(CLI::IsMember(Mapped<std::string>(kShellCompletions, &ShellCompletion::shell)));
   config
       ->add_option("--write-share", options->share,
                    "Write the manual pages and all completions below this directory, the `share` of a prefix")

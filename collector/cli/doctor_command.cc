@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "absl/strings/match.h"
@@ -19,6 +18,8 @@
 #include "collector/cli/run_session.h"
 #include "collector/cli/subcommand.h"
 #include "collector/engines/engines.h"
+#include "collector/idioms/descriptor.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
@@ -52,13 +53,11 @@ bool HasWord(const std::string& text, const std::string& word) {
   return absl::StrContains(absl::StrCat(" ", text, " "), absl::StrCat(" ", word, " "));
 }
 
-/// A check whose subject is there, or is missing.
-DoctorCheck Has(const std::string& id, const std::string& label, const std::string& text) {
-  return {id, label, CheckState::kGood, true, text, ""};
-}
-DoctorCheck Lacks(const std::string& id, const std::string& label, CheckState state, const std::string& text,
-                  const std::string& remedy) {
-  return {id, label, state, false, text, remedy};
+/// A check whose subject is there, as `text` says, or not: then it is in the state `lacking`, as `without` says.
+DoctorCheck CheckThere(bool is_there, const std::string& id, const std::string& label, const std::string& text,
+                       CheckState lacking, const std::string& without, const std::string& remedy) {
+  if (is_there) return {id, label, CheckState::kGood, true, text, ""};
+  return {id, label, lacking, false, without, remedy};
 }
 
 DoctorCheck CheckClock(const std::string& root) {
@@ -82,11 +81,11 @@ DoctorCheck CheckClock(const std::string& root) {
 
 DoctorCheck CheckSchedstat(const std::string& root) {
   const std::string line = ReadLine(root + "/proc/self/schedstat");
-  if (!line.empty() && line != "0 0 0")
-    return Has("schedstat", "CPU wait", "the kernel reports the run delay (schedstat)");
-  return Lacks("schedstat", "CPU wait", CheckState::kMissing,
-               "the kernel does not report the run delay: crema cannot separate waiting for a CPU from other waiting",
-               "a kernel with CONFIG_SCHED_INFO, as distributions have it");
+  return CheckThere(
+      !line.empty() && line != "0 0 0", "schedstat", "CPU wait", "the kernel reports the run delay (schedstat)",
+      CheckState::kMissing,
+      "the kernel does not report the run delay: crema cannot separate waiting for a CPU from other waiting",
+      "a kernel with CONFIG_SCHED_INFO, as distributions have it");
 }
 
 bool PerfEventOpens() {
@@ -97,10 +96,8 @@ bool PerfEventOpens() {
   attributes.disabled = 1;
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
-  const long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  if (descriptor < 0) return false;
-  close(static_cast<int>(descriptor));
-  return true;
+  const long opened = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  return Descriptor(static_cast<int>(opened)) >= 0;
 }
 
 DoctorCheck CheckPerf(const std::string& root) {
@@ -108,8 +105,8 @@ DoctorCheck CheckPerf(const std::string& root) {
   int paranoid = 0;
   const bool known = absl::SimpleAtoi(text, &paranoid);
   const bool opens = root.empty() && PerfEventOpens();
-  DoctorCheck check{"perf", "Hardware counters", CheckState::kGood, {{"paranoid", nullptr}, {"opens", opens}}, "", ""};
-  if (known) check.value["paranoid"] = paranoid;
+  DoctorCheck check{"perf", "Hardware counters", CheckState::kGood, {}, "", ""};
+  check.value = {{"paranoid", known ? Json(paranoid) : Json()}, {"opens", opens}};
   check.text = absl::StrCat("perf_event_paranoid is ", known ? text : "unknown", "; instructions ",
                             opens ? "can" : "cannot", " be counted");
   if (!opens) {
@@ -140,15 +137,10 @@ DoctorCheck CheckCgroup(const std::string& root) {
 DoctorCheck CheckCores(const std::string& root) {
   const std::optional<AllocatedCores> cores = FindAllocatedCores([](const char* name) { return std::getenv(name); },
                                                                  ReadCgroupLimits(root), AffinityCores(), root);
-  DoctorCheck check{"cores", "Cores granted", CheckState::kGood, nullptr, "", ""};
-  if (!cores.has_value()) {
-    check.state = CheckState::kMissing;
-    check.text = "unknown";
-    return check;
-  }
-  check.value = {{"cores", cores->cores}, {"source", cores->source}};
-  check.text = absl::StrCat(HumanCount(cores->cores), ", from ", cores->detail);
-  return check;
+  if (!cores.has_value()) return {"cores", "Cores granted", CheckState::kMissing, nullptr, "unknown", ""};
+  const Json value = {{"cores", cores->cores}, {"source", cores->source}};
+  const std::string text = absl::StrCat(HumanCount(cores->cores), ", from ", cores->detail);
+  return {"cores", "Cores granted", CheckState::kGood, value, text, ""};
 }
 
 /// What the processes of an analysis started here would say of their engine, and which logs of engines lie here.
@@ -184,27 +176,13 @@ DoctorCheck CheckEngine() {
   return check;
 }
 
-DoctorCheck CheckPressure(const std::string& root) {
-  if (!ReadLine(root + "/proc/pressure/cpu").empty()) {
-    return Has("pressure", "Pressure (PSI)", "stall times of CPU, memory and I/O");
-  }
-  return Lacks("pressure", "Pressure (PSI)", CheckState::kLimited, "the kernel does not report stall times",
-               "boot with `psi=1` (AlmaLinux 9 has it off)");
-}
-
-DoctorCheck CheckReadable(const std::string& path, const std::string& id, const std::string& label,
-                          const std::string& text, const std::string& without, const std::string& remedy) {
-  if (!ReadWholeFile(path).empty()) return Has(id, label, text);
-  return Lacks(id, label, CheckState::kMissing, without, remedy);
-}
-
 DoctorCheck CheckChildren(const std::string& root) {
   // The list is empty for a process without children: that it exists is what counts.
   const std::string path = absl::StrCat(root, "/proc/self/task/", getpid(), "/children");
-  if (access(path.c_str(), R_OK) == 0) return Has("children", "Process tree", "the kernel lists a process's children");
-  return Lacks("children", "Process tree", CheckState::kLimited,
-               "the kernel lists no children: `crema run` reads all processes instead, at a higher cost",
-               "a kernel with CONFIG_PROC_CHILDREN");
+  return CheckThere(access(path.c_str(), R_OK) == 0, "children", "Process tree",
+                    "the kernel lists a process's children", CheckState::kLimited,
+                    "the kernel lists no children: `crema run` reads all processes instead, at a higher cost",
+                    "a kernel with CONFIG_PROC_CHILDREN");
 }
 
 /// A machine without a GPU lacks nothing.
@@ -302,13 +280,17 @@ std::vector<DoctorCheck> CheckMachine(const std::string& root) {
       CheckEngine(),
       CheckCgroup(root),
       CheckSchedstat(root),
-      CheckReadable(root + "/proc/self/io", "io", "I/O counters", "bytes read and written per process",
-                    "the kernel does not count the I/O of a process: read and written bytes will be null",
-                    "a kernel with CONFIG_TASK_IO_ACCOUNTING"),
-      CheckReadable(root + "/proc/self/smaps_rollup", "pss", "Shared memory", "proportional set size (PSS)",
-                    "no smaps_rollup: memory shared by processes is counted in each", "Linux 4.14 or newer"),
+      CheckThere(!ReadWholeFile(root + "/proc/self/io").empty(), "io", "I/O counters",
+                 "bytes read and written per process", CheckState::kMissing,
+                 "the kernel does not count the I/O of a process: read and written bytes will be null",
+                 "a kernel with CONFIG_TASK_IO_ACCOUNTING"),
+      CheckThere(!ReadWholeFile(root + "/proc/self/smaps_rollup").empty(), "pss", "Shared memory",
+                 "proportional set size (PSS)", CheckState::kMissing,
+                 "no smaps_rollup: memory shared by processes is counted in each", "Linux 4.14 or newer"),
       CheckChildren(root),
-      CheckPressure(root),
+      CheckThere(!ReadLine(root + "/proc/pressure/cpu").empty(), "pressure", "Pressure (PSI)",
+                 "stall times of CPU, memory and I/O", CheckState::kLimited, "the kernel does not report stall times",
+                 "boot with `psi=1` (AlmaLinux 9 has it off)"),
       CheckPerf(root),
       CheckGpu(),
       CheckLimits(),
@@ -321,14 +303,11 @@ namespace {
 
 // What the SDK's guards cost on this machine: measured, here and now.
 
-/// Nanoseconds a call, the best of three rounds: what other work on the machine adds is not the guard's.
+/// What a call takes, the best of three rounds: what other work on the machine adds is not the guard's.
 struct GuardCost {
-  double clock_ns = 0;        ///< one read of CLOCK_MONOTONIC, for comparison
-  double off_ns = 0;          ///< a section while nothing records
-  double section_ns = 0;      ///< a section in a chunk
-  double section_cpu_ns = 0;  ///< a section with its CPU time
-  double memory_ns = 0;       ///< a memory guard
-  double chunk_ns = 0;        ///< a chunk with nothing in it, its two lines in the log included
+  const char* key;    ///< in JSON
+  const char* label;  ///< in the text
+  double ns;
 };
 
 constexpr int kRounds = 3;
@@ -357,37 +336,29 @@ void SectionWithCpu() { TrackSection section("doctor_cpu", kCpuTime); }
 void Memory() { TrackMemory memory("doctor"); }
 void WholeChunk() { TrackMetrics chunk("doctor"); }
 
-GuardCost MeasureInto(const std::string& directory, bool* recorded) {
-  GuardCost cost;
-  cost.clock_ns = BestNsPerCall(kFast, [] { NowNs(); });
-  cost.off_ns = BestNsPerCall(kFast, Section);
-  Options options;
-  options.directory = directory;
-  options.interval_seconds = 0;
-  *recorded = Enable(options);
-  if (!*recorded) return cost;
-  {
-    TrackMetrics chunk("doctor");
-    cost.section_ns = BestNsPerCall(kFast, Section);
-    cost.section_cpu_ns = BestNsPerCall(kSlow, SectionWithCpu);
-    cost.memory_ns = BestNsPerCall(kSlow, Memory);
-  }
-  cost.chunk_ns = BestNsPerCall(kSlow, WholeChunk);
-  Disable();
-  return cost;
-}
-
-/// Records into a temporary directory, which it removes. nullopt where recording cannot be had (CREMA_OFF=1, no
-/// temporary directory). To be called in a process that records nothing else.
-std::optional<GuardCost> MeasureGuardCost() {
+/// Records into a temporary directory, which it removes. Empty where recording cannot be had (CREMA_OFF=1, no temporary
+/// directory). To be called in a process that records nothing else.
+std::vector<GuardCost> MeasureGuardCosts() {
   // Else the first guard would begin to record there.
   unsetenv("CREMA_DIR");
   const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
-  if (!directory.ok()) return std::nullopt;
-  bool recorded = false;
-  const GuardCost cost = MeasureInto((*directory)->path(), &recorded);
-  if (!recorded) return std::nullopt;
-  return cost;
+  if (!directory.ok()) return {};
+  const double clock_ns = BestNsPerCall(kFast, [] { NowNs(); });
+  std::vector<GuardCost> costs = {{"off", "section, recording off", BestNsPerCall(kFast, Section)}};
+  Options options;
+  options.directory = (*directory)->path();
+  options.interval_seconds = 0;
+  if (!Enable(options)) return {};
+  {
+    TrackMetrics chunk("doctor");
+    costs.push_back({"section", "section", BestNsPerCall(kFast, Section)});
+    costs.push_back({"section_cpu", "section with CPU time", BestNsPerCall(kSlow, SectionWithCpu)});
+    costs.push_back({"memory", "memory guard", BestNsPerCall(kSlow, Memory)});
+  }
+  costs.push_back({"chunk", "chunk, with its two writes", BestNsPerCall(kSlow, WholeChunk)});
+  costs.push_back({"clock_read", "(one read of the clock)", clock_ns});
+  Disable();
+  return costs;
 }
 
 constexpr char kNoCost[] = "not measured: recording cannot be turned on (CREMA_OFF=1, or no temporary directory)";
@@ -406,70 +377,46 @@ const CheckMark& MarkOf(CheckState state) {
   return kMarks[static_cast<int>(state)];
 }
 
-std::string Colored(const std::string& text, const char* color, const TerminalStyle& style) {
-  return style.color ? absl::StrCat("\x1b[", color, "m", text, "\x1b[0m") : text;
-}
-
-std::string AsText(const std::vector<DoctorCheck>& checks, const std::optional<GuardCost>& cost,
+std::string AsText(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>& costs,
                    const TerminalStyle& style) {
   std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
   for (const DoctorCheck& check : checks) {
     const CheckMark& mark = MarkOf(check.state);
-    text += fmt::format("{} {:<{}} {}\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style), check.label,
-                        kLabelColumns, check.text);
+    std::string sign = style.ascii ? mark.plain : mark.sign;
+    if (style.color) sign = absl::StrCat("\x1b[", mark.color, "m", sign, "\x1b[0m");
+    text += fmt::format("{} {:<{}} {}\n", sign, check.label, kLabelColumns, check.text);
     if (!check.remedy.empty()) {
       text += fmt::format("{:{}}{} {}\n", "", kLabelColumns + (style.ascii ? 6 : 3), style.ascii ? "->" : "→",
                           check.remedy);
     }
   }
   text += "\nWhat a guard costs here\n";
-  if (!cost.has_value()) return absl::StrCat(text, "  ", kNoCost, "\n");
-  const auto line = [&text](const char* label, double nanoseconds) {
-    text += fmt::format("  {:<28} {:9.1f} ns\n", label, nanoseconds);
-  };
-  line("section, recording off", cost->off_ns);
-  line("section", cost->section_ns);
-  line("section with CPU time", cost->section_cpu_ns);
-  line("memory guard", cost->memory_ns);
-  line("chunk, with its two writes", cost->chunk_ns);
-  line("(one read of the clock)", cost->clock_ns);
+  if (costs.empty()) return absl::StrCat(text, "  ", kNoCost, "\n");
+  for (const GuardCost& cost : costs) text += fmt::format("  {:<28} {:9.1f} ns\n", cost.label, cost.ns);
   return text;
 }
 
-Json AsJson(const std::vector<DoctorCheck>& checks, const std::optional<GuardCost>& cost) {
+Json AsJson(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>& costs) {
   Json document = {{"schema", "crema.doctor/1"}, {"version", CREMA_VERSION_STRING}, {"host", HostName()}};
-  document["checks"] = Json::array();
-  for (const DoctorCheck& check : checks) {
-    document["checks"].push_back({{"id", check.id},
-                                  {"label", check.label},
-                                  {"state", MarkOf(check.state).word},
-                                  {"value", check.value},
-                                  {"text", check.text},
-                                  {"remedy", check.remedy.empty() ? Json(nullptr) : Json(check.remedy)}});
-  }
+  document["checks"] = Mapped<Json>(checks, [](const DoctorCheck& check) {
+    return Json{{"id", check.id},
+                {"label", check.label},
+                {"state", MarkOf(check.state).word},
+                {"value", check.value},
+                {"text", check.text},
+                {"remedy", check.remedy.empty() ? Json(nullptr) : Json(check.remedy)}};
+  });
   document["guard_cost_ns"] = nullptr;
-  if (cost.has_value()) {
-    document["guard_cost_ns"] = {
-        {"off", cost->off_ns},       {"section", cost->section_ns}, {"section_cpu", cost->section_cpu_ns},
-        {"memory", cost->memory_ns}, {"chunk", cost->chunk_ns},     {"clock_read", cost->clock_ns}};
-  }
+  for (const GuardCost& cost : costs) document["guard_cost_ns"][cost.key] = cost.ns;
   return document;
 }
 
-struct DoctorOptions {
-  bool json = false;
-  OutputOptions output;
-};
-
-int Examine(const DoctorOptions& options) {
-  const std::vector<DoctorCheck> checks = CheckMachine();
-  const std::optional<GuardCost> cost = MeasureGuardCost();
-  if (options.json) return PrintOut(JsonText(AsJson(checks, cost), 1) + "\n");
-  std::vector<DoctorCheck> shown;
-  for (const DoctorCheck& check : checks) {
-    if (!options.output.quiet || check.state != CheckState::kGood) shown.push_back(check);
-  }
-  return PrintOut(AsText(shown, cost, StyleFor(STDOUT_FILENO, options.output)));
+int Examine(const OutputOptions& options) {
+  std::vector<DoctorCheck> checks = CheckMachine();
+  const std::vector<GuardCost> costs = MeasureGuardCosts();
+  if (options.json) return PrintOut(JsonText(AsJson(checks, costs), 1) + "\n");
+  if (options.quiet) EraseWhere(&checks, [](const DoctorCheck& one) { return one.state == CheckState::kGood; });
+  return PrintOut(AsText(checks, costs, StyleFor(STDOUT_FILENO, options)));
 }
 
 }  // namespace
@@ -478,9 +425,9 @@ void AddDoctorCommand(CLI::App* program, int* status) {
   CLI::App* doctor =
       program->add_subcommand("doctor", "Say what crema can measure on this machine, and what a guard costs on it");
   doctor->footer("Example:\n  crema doctor\n  crema doctor --json");
-  auto options = std::make_shared<DoctorOptions>();
+  auto options = std::make_shared<OutputOptions>();
   doctor->add_flag("--json", options->json, "Print JSON");
-  AddOutputOptions(doctor, &options->output);
+  AddOutputOptions(doctor, options.get());
   doctor->callback([options, status] { *status = Examine(*options); });
 }
 

@@ -12,7 +12,6 @@
 #include "collector/exports/export_format.h"
 #include "collector/metrics/record_lines_fixture.h"
 #include "collector/report/report_page.h"
-#include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_sources.h"
 

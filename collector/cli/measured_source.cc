@@ -34,9 +34,8 @@ std::string NameOf(const std::string& source, const Engine& engine) {
   if (path.filename().empty()) path = path.parent_path();
   std::string name = path.filename().string();
   for (const std::string_view ending : {engine.log_suffix, std::string_view(".ndjson")}) {
-    if (name.size() <= ending.size()) continue;
-    const size_t rest = name.size() - ending.size();
-    if (name.compare(rest, ending.size(), ending) == 0) return name.substr(0, rest);
+    const size_t rest = name.size() - std::min(name.size(), ending.size());
+    if (rest > 0 && name.compare(rest, ending.size(), ending) == 0) return name.substr(0, rest);
   }
   return name;
 }
@@ -149,20 +148,15 @@ absl::StatusOr<MeasuredRun> MeasureAny(MeasureOptions options, const std::string
   return measured;
 }
 
-/// An engine's workers have names of their own in the measurement. By process, `<host>:<pid>`.
-std::map<std::string, std::string> EngineNames(const Measurement& measurement) {
-  std::map<std::string, std::string> names;
-  for (const WorkerRow& worker : measurement.workers) {
-    if (!worker.process.empty() && worker.name != worker.process.str()) names.emplace(worker.process, worker.name);
-  }
-  return names;
-}
-
 /// What an engine calls the worker of a process: of those that it starts for one task, its log says which.
 class EngineWorkers {
  public:
   EngineWorkers(const Measurement& measurement, const RecordLogs& logs)
-      : names_(EngineNames(measurement)), clusters_(ReadClusters(logs)), tasks_(clusters_) {}
+      : clusters_(ReadClusters(logs)), tasks_(clusters_) {
+    for (const WorkerRow& worker : measurement.workers) {
+      if (!worker.process.empty() && worker.name != worker.process.str()) names_.emplace(worker.process, worker.name);
+    }
+  }
 
   /// Empty: it is no engine's.
   std::string_view Find(const AttemptProcess& process) const {
@@ -186,7 +180,7 @@ class EngineWorkers {
     return clusters;
   }
 
-  std::map<std::string, std::string> names_;
+  std::map<std::string, std::string> names_;  // by process, `<host>:<pid>`, where the engine has one of its own
   ClusterTable clusters_;
   WorkerOfTask tasks_;
 };
@@ -216,6 +210,27 @@ class HeldSignals {
   static constexpr int kHeld[] = {SIGINT, SIGTERM, SIGHUP};
   sigset_t before_;
 };
+
+/// Replaces each address of an engine and each of its logs by a directory with what it holds, below the directory that
+/// is returned; null where there was none. Errors: as those of the engine's `pull` and `unpack`.
+absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources) {
+  std::shared_ptr<TemporaryDirectory> directory;
+  int number = 0;
+  for (std::string& source : *sources) {
+    const std::optional<EngineLog> log = FindEngine(source);
+    if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
+    if (directory == nullptr) {
+      absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();
+      if (!made.ok()) return made.status();
+      directory = *std::move(made);
+    }
+    const fs::path folder = fs::path(directory->path()) / std::to_string(number++);
+    const absl::StatusOr<std::string> unpacked = UnpackInto(folder, *log, source);
+    if (!unpacked.ok()) return unpacked.status();
+    source = *unpacked;
+  }
+  return directory;
+}
 
 }  // namespace
 
@@ -265,25 +280,6 @@ absl::StatusOr<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::Make() {
 TemporaryDirectory::~TemporaryDirectory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
-}
-
-absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources) {
-  std::shared_ptr<TemporaryDirectory> directory;
-  int number = 0;
-  for (std::string& source : *sources) {
-    const std::optional<EngineLog> log = FindEngine(source);
-    if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
-    if (directory == nullptr) {
-      absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();
-      if (!made.ok()) return made.status();
-      directory = *std::move(made);
-    }
-    const fs::path folder = fs::path(directory->path()) / std::to_string(number++);
-    const absl::StatusOr<std::string> unpacked = UnpackInto(folder, *log, source);
-    if (!unpacked.ok()) return unpacked.status();
-    source = *unpacked;
-  }
-  return directory;
 }
 
 std::string EngineSourcesHelp() {
@@ -445,7 +441,7 @@ void AddSavedOptions(CLI::App* subcommand, SavedOptions* options) {
   subcommand->add_flag("--replace", options->save.replace,
                        "Delete an older measurement (default: it is kept as DIR.<its start>)");
   subcommand->add_flag("--force", options->save.force, "Write into a directory that holds other files");
-  subcommand->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
+  subcommand->add_flag("--json", options->output.json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(subcommand, &options->output);
 }
 
@@ -460,7 +456,7 @@ int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
     if (!saved.ok()) return ReportFailure(saved);  // now: what waits ends the process
   }
   if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (options.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
+  if (options.output.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
   if (options.output.quiet) return kDone;
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   return PrintOut(RenderSummary(measured.measurement, style) + NextStep(options.output,

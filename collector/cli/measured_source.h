@@ -46,10 +46,6 @@ class TemporaryDirectory {
   HeldLock lock_;
 };
 
-/// Replaces each address of an engine and each of its logs by a directory with what it holds, below the directory that
-/// is returned; null where there was none. Errors: as those of the engine's `pull` and `unpack`.
-absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources);
-
 /// What engines take, for `--help`: `dask://HOST:PORT (a scheduler's dashboard), Dask logs …`.
 std::string EngineSourcesHelp();
 /// The addresses that can be followed, for `--help`: `dask://HOST:PORT`.
@@ -116,7 +112,6 @@ struct SavedOptions {
   MeasureOptions measure;
   SaveOptions save;
   std::string directory;
-  bool json = false;
   OutputOptions output;
 };
 

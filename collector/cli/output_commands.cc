@@ -11,6 +11,7 @@
 #include "collector/detail/run_detail.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
+#include "collector/idioms/sequences.h"
 #include "collector/pictures/renderer.h"
 #include "collector/writers/terminal_box.h"
 
@@ -31,8 +32,7 @@ struct ExportOptions {
 
 /// What neither records nor `expected` can say of what has no result.
 void NoteWhatIsNotKnown(const std::string& path, const std::vector<ExpectedFile>& expected) {
-  const auto without_entries =
-      std::count_if(expected.begin(), expected.end(), [](const ExpectedFile& file) { return file.ranges.empty(); });
+  const auto without_entries = absl::c_count_if(expected, [](const ExpectedFile& file) { return file.ranges.empty(); });
   if (path.empty()) {
     fmt::print(stderr,
                "crema: crema does not know files that failed before a guard began; name all input with --expected "
@@ -55,10 +55,7 @@ std::string Comparing() {
 }
 
 int RunExport(const ExportOptions& options) {
-  const ExportFormat* format = nullptr;
-  for (const ExportFormat& known : ExportFormats()) {
-    if (known.name == options.format) format = &known;
-  }
+  const ExportFormat* const format = FindBy(ExportFormats(), &ExportFormat::name, options.format);
   if (!options.baseline.empty() && !format->compares) {
     throw CLI::ValidationError("--baseline", fmt::format("{} does not compare runs; {} do", format->name, Comparing()));
   }
@@ -120,8 +117,6 @@ struct PlannedFile {
 };
 
 absl::StatusOr<std::vector<PlannedFile>> PlanFiles(const std::vector<Chart>& charts, const PlotOutput& output) {
-  std::vector<std::string> formats = output.formats;
-  if (formats.empty()) formats = {"png"};
   std::vector<PlannedFile> files;
   std::set<std::string> taken;
   for (size_t i = 0; i < charts.size(); ++i) {
@@ -138,7 +133,7 @@ absl::StatusOr<std::vector<PlannedFile>> PlanFiles(const std::vector<Chart>& cha
       files.push_back({i, InPattern(output.path, name), FormatOf(output.path)});
       continue;
     }
-    for (const std::string& format : formats) {
+    for (const std::string& format : output.formats) {
       files.push_back({i, (fs::path(output.path) / (name + "." + format)).string(), format});
     }
   }
@@ -181,16 +176,11 @@ absl::Status WritePictures(const std::vector<Chart>& charts, const std::vector<P
   return first_failure;
 }
 
-/// Where the specification of a picture goes when there is no renderer.
-std::string SpecificationPath(const std::string& picture) {
-  return fs::path(picture).replace_extension(".json").string();
-}
-
 absl::Status WriteSpecificationsInstead(const std::vector<Chart>& charts, const std::vector<PlannedFile>& files,
                                         bool force, const absl::Status& why) {
   std::set<std::string> written;
   for (const PlannedFile& file : files) {
-    const std::string path = SpecificationPath(file.path);
+    const std::string path = fs::path(file.path).replace_extension(".json").string();
     if (!written.insert(path).second) continue;
     if (absl::Status may = CheckMayReplacePicture(path, force); !may.ok()) return may;
     if (absl::Status status = WritePicture(path, SpecificationText(charts[file.chart])); !status.ok()) return status;
@@ -205,10 +195,8 @@ absl::Status WriteSpecificationsInstead(const std::vector<Chart>& charts, const 
 void AddExportCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("export", "Write a measurement in the format of another tool");
   std::string formats;
-  std::vector<std::string> names;
   for (const ExportFormat& format : ExportFormats()) {
     formats += fmt::format("  {:<14} {}\n", format.name, format.writes);
-    names.emplace_back(format.name);
   }
   command->footer("Formats:\n" + formats +
                   "\nExample:\n  crema export ttbar --to perfetto -o ttbar.trace.json\n"
@@ -221,7 +209,7 @@ void AddExportCommand(CLI::App* program, int* status) {
   command->add_option("--to", options->format, "The format")
       ->required()
       ->option_text("FORMAT")
-      ->check(CLI::IsMember(names));
+      ->check(CLI::IsMember(Mapped<std::string>(ExportFormats(), &ExportFormat::name)));
   command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_flag(

@@ -8,9 +8,9 @@
 namespace crema {
 
 struct PlotOutput {
-  std::string path = "crema-plots";  ///< a file by its extension, a pattern with `{name}`, else a directory
-  std::vector<std::string> formats;  ///< into a directory; empty: png
-  std::string python;                ///< of the renderer; empty: it is looked for
+  std::string path = "crema-plots";            ///< a file by its extension, a pattern with `{name}`, else a directory
+  std::vector<std::string> formats = {"png"};  ///< into a directory
+  std::string python;                          ///< of the renderer; empty: it is looked for
   bool force = false;
 
   bool IsOneFile() const;

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/cli/measured_source.h"
@@ -12,7 +11,6 @@
 #include "collector/exports/export_format.h"
 #include "collector/exports/table_exports.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/headline.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
@@ -20,7 +18,6 @@
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/report_page.h"
-#include "collector/report/summary_fragment.h"
 #include "collector/sources/record_log.h"
 #include "collector/writers/terminal.h"
 #include "sdk/src/log/secret_filter.h"
@@ -56,7 +53,7 @@ int Collect(CollectOptions options) {
   if (!options.start.empty() && !options.stop.empty() && *options.measure.stop_ns < *options.measure.start_ns) {
     throw CLI::ValidationError("--stop", "it is before --start");
   }
-  RequireSource(options.measure);
+  RequireSource("", &options.measure);
   std::string& failure = options.measure.failure;
   failure.resize(internal::TakeSecretsOutOfText(failure.data(), failure.size()));
   options.save.records = !options.no_records;
@@ -150,9 +147,7 @@ struct ShowOptions {
   std::vector<std::string> where;
   bool failed = false;
   ChunkQuery query;  // what these four come to
-  bool json = false;
   bool html = false;
-  int width = 0;
   OutputOptions output;
 };
 
@@ -218,8 +213,8 @@ std::string AsJson(const MeasuredSource& source, const ShowOptions& options) {
     // of chunks, the document has distributions, among its metrics
     chosen[name] = name == "chunks" ? ListChunks(source, options).rows : TableAsJson(document, name);
   }
-  if (chosen.size() == 1) return JsonText(chosen.front(), 1) + "\n";  // what was asked for, not a parcel around it
-  return JsonText(chosen, 1) + "\n";
+  // what was asked for, not a parcel around it
+  return JsonText(chosen.size() == 1 ? chosen.front() : chosen, 1) + "\n";
 }
 
 // Behind the summary of a source with a name, and behind the functions, after which most people change something.
@@ -244,8 +239,7 @@ std::string NextOf(const Measurement& measurement, const ShowOptions& options, i
 
 std::string AsText(const MeasuredSource& source, const ShowOptions& options) {
   const Measurement& measurement = source.measurement();
-  TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  if (options.width > 0) style.width = options.width;
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   const std::string next = NextOf(measurement, options, style.width);
   if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style) + next;
   std::string text;
@@ -261,14 +255,14 @@ std::string AsText(const MeasuredSource& source, const ShowOptions& options) {
 // Wrong usage is to be found before anything is read.
 void CheckChunkOptions(ShowOptions* options) {
   // a program gets every attempt, unless it asks for some
-  const size_t top = options->top > 0 ? options->top : options->json ? SIZE_MAX : kDefaultTop;
+  const size_t top = options->top > 0 ? options->top : options->output.json ? SIZE_MAX : kDefaultTop;
   absl::StatusOr<ChunkQuery> query =
       ParseChunkQuery(options->sort.empty() ? "duration" : options->sort, top, options->where, options->failed);
   if (!query.ok()) throw CLI::ValidationError(std::string(query.status().message()));
   options->query = *std::move(query);
   if (!AsksForSingleChunks(*options)) return;
   if (options->tables.empty()) options->tables = {"chunks"};
-  if (absl::c_find(options->tables, "chunks") == options->tables.end()) {
+  if (!absl::c_linear_search(options->tables, "chunks")) {
     throw CLI::ValidationError("--sort, --top, --where and --failed", "go with --table chunks");
   }
 }
@@ -276,29 +270,18 @@ void CheckChunkOptions(ShowOptions* options) {
 absl::StatusOr<MeasuredSource> Open(const ShowOptions& options) {
   if (options.source == kStandardInput) return MeasuredSource::OpenStandardInput();
   MeasureOptions measure = options.measure;
-  if (!options.source.empty()) measure.sources = {options.source};
-  RequireSource(measure);
+  RequireSource(options.source, &measure);
   return MeasuredSource::Open(measure, options.output.quiet);
 }
 
 int Show(ShowOptions options) {
   CheckChunkOptions(&options);
-  if (options.html && (options.json || !options.tables.empty() || !options.metrics.empty())) {
+  if (options.html && (options.output.json || !options.tables.empty() || !options.metrics.empty())) {
     throw CLI::ValidationError("--html", "prints the whole summary; leave out --json, --table and --metric");
   }
   const MeasuredSource source = OrFail(Open(options));
   if (options.html) return PrintOut(SummaryFragment(source.measurement()));
-  return PrintOut(options.json ? AsJson(source, options) : AsText(source, options));
-}
-
-std::vector<std::string> TableNamesAsText() {
-  const std::vector<std::string_view> names = TableNames();
-  return {names.begin(), names.end()};
-}
-
-std::string JoinedFieldNames() {
-  return absl::StrJoin(ChunkFields(), ", ",
-                       [](std::string* names, const ChunkField& field) { names->append(field.name); });
+  return PrintOut(options.output.json ? AsJson(source, options) : AsText(source, options));
 }
 
 }  // namespace
@@ -306,13 +289,14 @@ std::string JoinedFieldNames() {
 void AddShowCommand(CLI::App* program, int* status) {
   CLI::App* show =
       program->add_subcommand("show", "Print a measurement, or what the logs of a running job hold so far");
-  show->footer(fmt::format("Tables: {}", fmt::join(TableNames(), ", ")) +
+  const std::vector<std::string_view> tables = TableNames();
+  show->footer(fmt::format("Tables: {}", fmt::join(tables, ", ")) +
                "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
                "  crema show ttbar --metric cpu_efficiency\n"
                "  crema show ttbar --html > summary.html\n"
                "  crema show ttbar --table chunks --sort duration --top 10 --where dataset=ttbar,status=ok\n"
                "  crema show ttbar --table chunks --failed\n\nFields of a chunk: " +
-               JoinedFieldNames());
+               fmt::format("{}", fmt::join(Mapped<std::string_view>(ChunkFields(), &ChunkField::name), ", ")));
   auto options = std::make_shared<ShowOptions>();
   show->add_option(
       "SOURCE", options->source,
@@ -320,7 +304,7 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->add_option("--table", options->tables, "Print these tables")
       ->take_all()
       ->option_text("NAME")
-      ->check(CLI::IsMember(TableNamesAsText()));
+      ->check(CLI::IsMember(std::vector<std::string>(tables.begin(), tables.end())));
   show->add_option("--metric", options->metrics, "Print these metrics: value, unit, definition and source")->take_all();
   show->add_option("--sort", options->sort, "List single chunks, sorted by this field: the largest numbers first")
       ->option_text("FIELD");
@@ -332,9 +316,9 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->add_flag("--failed", options->failed, "Only attempts that failed or were lost");
   show->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   AddCoffeaOptions(show, &options->measure);
-  show->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
+  show->add_option("--width", options->output.width, "Width in columns (default: that of the terminal, else 100)")
       ->check(WholeNumber(1, kAnyCount));
-  show->add_flag("--json", options->json, "Print JSON: the document, or the tables and metrics that you name");
+  show->add_flag("--json", options->output.json, "Print JSON: the document, or the tables and metrics that you name");
   show->add_flag("--html", options->html, "Print the summary as HTML, as a part for any page");
   AddOutputOptions(show, &options->output);
   show->callback([options, status] { *status = Show(*options); });
@@ -373,8 +357,7 @@ std::string NextOf(const Measurement& measurement, const ReportOptions& options)
 }
 
 int WriteReport(ReportOptions options) {
-  if (!options.source.empty()) options.measure.sources = {options.source};
-  RequireSource(options.measure);
+  RequireSource(options.source, &options.measure);
   const MeasuredSource opened = OrFail(MeasuredSource::Open(options.measure, options.output.quiet));
   ExportSource source = ExportSourceOf(opened);
   const Baseline baseline(options.baseline, options.output.quiet, &source);
@@ -421,7 +404,6 @@ struct VerdictOptions {
   MeasureOptions measure;
   std::string source;
   std::vector<std::string> fail_on;
-  bool json = false;
   OutputOptions output;
 };
 
@@ -437,21 +419,19 @@ int PrintVerdicts(VerdictOptions options) {
                                  fmt::format("no verdict `{}`{}; there are {}", id, DidYouMean(id, Ids()), KnownIds()));
     }
   }
-  if (!options.source.empty()) options.measure.sources = {options.source};
-  RequireSource(options.measure);
+  RequireSource(options.source, &options.measure);
   const MeasuredRun measured = OrFail(LoadOrMeasure(options.measure, options.output.quiet));
 
   // Judged anew: an older crema may have judged by other rules.
   const std::vector<Verdict> verdicts = Judge(measured.measurement);
   std::vector<std::string> fallen;
   for (const Verdict& verdict : verdicts) {
-    const bool gate = absl::c_find(options.fail_on, verdict.id) != options.fail_on.end();
-    if (gate) fallen.push_back(verdict.id);
+    if (absl::c_linear_search(options.fail_on, verdict.id)) fallen.push_back(verdict.id);
   }
   const std::string headline = Headline(measured.measurement);
   const std::vector<VerdictRow> rows = VerdictRows(verdicts);
   int printed = kDone;
-  if (options.json) {
+  if (options.output.json) {
     Json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
     WriteValue(rows, &document["verdicts"]);
     printed = PrintBesideGate(JsonText(document, 1) + "\n");
@@ -482,7 +462,7 @@ void AddVerdictCommand(CLI::App* program, int* status) {
       ->take_all();
   verdict->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   AddCoffeaOptions(verdict, &options->measure);
-  verdict->add_flag("--json", options->json,
+  verdict->add_flag("--json", options->output.json,
                     "Print JSON: the headline, the verdicts, and which of those that --fail-on names fired");
   AddOutputOptions(verdict, &options->output);
   verdict->callback([options, status] { *status = PrintVerdicts(*options); });

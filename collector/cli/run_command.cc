@@ -1,4 +1,4 @@
-#include "collector/cli/run_command.h"
+// The signals that `crema run` passes on to the command.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,11 +14,10 @@
 #include "collector/cli/doctor_command.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/run_session.h"
-#include "collector/cli/subcommand.h"
+#include "collector/idioms/descriptor.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
-#include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "collector/writers/terminal.h"
 
@@ -48,10 +47,9 @@ bool WentOn(pid_t child) {
 
 // Whether crema or the command has the terminal: then a shell waits for the two.
 bool HaveTerminal(pid_t command) {
-  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  const Descriptor terminal("/dev/tty", O_RDONLY | O_NOCTTY);
   if (terminal < 0) return false;
   const pid_t foreground = tcgetpgrp(terminal);
-  close(terminal);
   return foreground == getpgrp() || foreground == getpgid(command);
 }
 
@@ -101,12 +99,11 @@ std::optional<siginfo_t> SignalRelay::Wait(int64_t timeout_ns) const {
 }
 
 std::optional<siginfo_t> SignalRelay::WaitOr(int descriptor, int64_t timeout_ns) const {
-  const int signals = signalfd(-1, &taken_, SFD_CLOEXEC);
+  const Descriptor signals(signalfd(-1, &taken_, SFD_CLOEXEC));
   if (signals < 0) return Wait(timeout_ns);
   pollfd awaited[] = {{signals, POLLIN, 0}, {descriptor, POLLIN, 0}};  // poll(2) passes over a negative descriptor
   const timespec timeout = Timespec(timeout_ns);
   ppoll(awaited, 2, &timeout, nullptr);
-  close(signals);
   return Wait(0);
 }
 
@@ -163,10 +160,11 @@ absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
   save.claimed = directory->output();
   if (absl::Status saved = SaveMeasurement(*measured, directory->path(), save); !saved.ok()) return saved;
   if (plan.output.quiet) return absl::OkStatus();
-  const std::string text = plan.json ? JsonText(JsonOf(measured->measurement), 1) + "\n"
-                                     : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
+  const std::string text = plan.output.json
+                               ? JsonText(JsonOf(measured->measurement), 1) + "\n"
+                               : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
   std::fputs(text.c_str(), stderr);
-  if (plan.json) return absl::OkStatus();
+  if (plan.output.json) return absl::OkStatus();
   std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), directory->path()).c_str(), stderr);
   if (!directory->kept_as().empty()) {
     std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);
@@ -343,7 +341,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_option("--name", plan->name, "Name of the run (default: the command's file name)");
   run->add_flag("--replace", plan->replace, "Delete an older measurement (default: it is kept as DIR.<its start>)");
   run->add_flag("--force", plan->force, "Write into a directory that holds other files");
-  run->add_flag("--json", plan->json, "Print the measurement as JSON to stderr instead of the summary");
+  run->add_flag("--json", plan->output.json, "Print the measurement as JSON to stderr instead of the summary");
   AddOutputOptions(run, &plan->output);
   run->callback([plan, status] {
     const bool has_command = !plan->command.empty() && !plan->command.front().empty();

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "collector/idioms/descriptor.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "collector/sources/process_tree/source_commit.h"
@@ -189,10 +189,9 @@ void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory
   };
   const std::string text = pointer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   const std::string path = absl::StrCat(outer, "/", run.host, "-", run.pid, ".nested.json");
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const Descriptor descriptor(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (descriptor < 0) return;
   [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
-  close(descriptor);
 }
 
 constexpr int64_t kMillisecondNs = 1'000'000;
@@ -201,17 +200,21 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
 
+/// Whether it was copied: of a part of it, as on a full disk, nothing is left, as it would end the command.
+bool CopyWhole(const fs::path& from, const fs::path& to) {
+  std::error_code error, ignored;
+  fs::copy_file(from, to, error);
+  if (error) fs::remove(to, ignored);
+  return !error;
+}
+
 // The library for the command to load, or an empty text: ld.so would complain, or end the command. Best is a copy
 // beside the records: a process in a container that can write records finds it.
 std::string LibraryToPreload(const RunPlan& plan, const fs::path& copy) {
   if (plan.allocations_library.empty()) return "";
-  std::error_code error;
-  fs::copy_file(plan.allocations_library, copy, error);
-  std::error_code ignored;
-  if (error) fs::remove(copy, ignored);  // a part of it, on a full disk, would end the command
-  const int program = allocations::OpenProgram(plan.command.front().c_str(), secure_getenv("PATH"));
+  CopyWhole(plan.allocations_library, copy);
+  const Descriptor program(allocations::OpenProgram(plan.command.front().c_str(), secure_getenv("PATH")));
   const bool takes_it = program >= 0 && allocations::TakesPreloads(program);
-  if (program >= 0) close(program);
   for (const std::string& library : {copy.string(), plan.allocations_library}) {
     const bool has_separators = library.find_first_of(" :$") != std::string::npos;  // ld.so(8)
     if (takes_it && !has_separators && allocations::CanBeMapped(library.c_str())) return library;
@@ -240,11 +243,7 @@ std::string LibraryToInject(const RunPlan& plan, const fs::path& copy) {
     PrintError(fmt::format("CUDA_INJECTION64_PATH is {} already, so crema does not count what GPUs do", before));
     return "";
   }
-  std::error_code error;
-  fs::copy_file(plan.gpu_library, copy, error);
-  std::error_code ignored;
-  if (error) fs::remove(copy, ignored);
-  return error ? plan.gpu_library : copy.string();
+  return CopyWhole(plan.gpu_library, copy) ? copy.string() : plan.gpu_library;
 }
 
 EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id,
@@ -283,38 +282,44 @@ void ReportDropped(const TreeLogWriter& log) {
   PrintError(fmt::format("{}: {} lines could not be written; is the disk full?", log.path(), log.dropped()));
 }
 
-/// When samples are due: the first ones soon, so that a short command has some, each twice as far from the one before
-/// as that was, up to the interval. Those that were missed, as crema was stopped or the machine slept, are not made up
-/// for.
-class SampleTimes {
+/// Samples at once, and then when it is due: the first times soon, so that a short command has some, each twice as far
+/// from the one before as that was, up to the interval. Those that were missed, as crema was stopped or the machine
+/// slept, are not made up for.
+class TimedSampler {
  public:
-  SampleTimes(int64_t now_ns, int64_t interval_ns)
-      : interval_ns_(interval_ns), step_ns_(std::min(interval_ns, kFirstStepNs)), due_ns_(now_ns + step_ns_) {}
-  int64_t due_ns() const { return due_ns_; }
-  void Next(int64_t now_ns) {
+  TimedSampler(double interval_seconds, const AnchoredClock& clock, TreeSampler* sampler)
+      : clock_(clock),
+        sampler_(sampler),
+        interval_ns_(static_cast<int64_t>(interval_seconds * static_cast<double>(kSecondNs))) {
+    sampler_->Sample();
+    due_ns_ = clock_.UnixNs() + step_ns_;
+  }
+  /// How long it is until it is due; 0: it was, and has sampled.
+  int64_t SampleIfDue() {
+    const int64_t now_ns = clock_.UnixNs();
+    if (now_ns < due_ns_) return due_ns_ - now_ns;
+    sampler_->Sample();
     step_ns_ = std::min(interval_ns_, 2 * step_ns_);
     due_ns_ = std::max(due_ns_, now_ns - step_ns_ + 1) + step_ns_;
+    return 0;
   }
 
  private:
-  static constexpr int64_t kFirstStepNs = kSecondNs / 100;
-  int64_t interval_ns_, step_ns_, due_ns_;
+  const AnchoredClock& clock_;
+  TreeSampler* sampler_;
+  int64_t interval_ns_;
+  int64_t step_ns_ = std::min(interval_ns_, kSecondNs / 100);
+  int64_t due_ns_ = 0;
 };
 
 // Samples and relays until the command has ended; gives its wait status.
-int Follow(pid_t command, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals, TreeSampler* sampler) {
-  sampler->Sample();
-  SampleTimes times(clock.UnixNs(), interval_ns);
+int Follow(pid_t command, TimedSampler timed, SignalRelay* signals, TreeSampler* sampler) {
   for (;;) {
     const TreeSampler::Reaped reaped = sampler->ReapChildren(command);
     if (reaped.command_status.has_value()) return *reaped.command_status;
-    const int64_t now_ns = clock.UnixNs();
-    if (now_ns >= times.due_ns()) {
-      sampler->Sample();
-      times.Next(now_ns);
-      continue;
-    }
-    const std::optional<siginfo_t> signal = signals->Wait(times.due_ns() - now_ns);
+    const int64_t left_ns = timed.SampleIfDue();
+    if (left_ns == 0) continue;
+    const std::optional<siginfo_t> signal = signals->Wait(left_ns);
     if (signal.has_value()) signals->Relay(*signal, command);
   }
 }
@@ -339,20 +344,12 @@ bool EndsWatch(int signal) {
 }
 
 // Samples until the process ends (true) or somebody ends the watch (false).
-bool Follow(const ProcessExit& exit, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals,
-            TreeSampler* sampler) {
-  sampler->Sample();
-  SampleTimes times(clock.UnixNs(), interval_ns);
+bool Follow(const ProcessExit& exit, TimedSampler timed, SignalRelay* signals) {
   for (;;) {
     if (exit.HasEnded()) return true;
-    const int64_t now_ns = clock.UnixNs();
-    if (now_ns >= times.due_ns()) {
-      sampler->Sample();
-      times.Next(now_ns);
-      continue;
-    }
-    const int64_t wait_ns =
-        exit.descriptor() >= 0 ? times.due_ns() - now_ns : std::min(times.due_ns() - now_ns, kPollNs);
+    const int64_t left_ns = timed.SampleIfDue();
+    if (left_ns == 0) continue;
+    const int64_t wait_ns = exit.descriptor() >= 0 ? left_ns : std::min(left_ns, kPollNs);
     const std::optional<siginfo_t> signal = signals->WaitOr(exit.descriptor(), wait_ns);
     if (!signal.has_value()) continue;
     if (EndsWatch(signal->si_signo)) return false;
@@ -439,8 +436,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   log->Write(run);
   NotePointerInOuterRun(run, *directory);
 
-  const auto interval_ns = static_cast<int64_t>(plan.interval_seconds * static_cast<double>(kSecondNs));
-  const int status = Follow(launched.pid, interval_ns, clock, signals, &sampler);
+  const int status = Follow(launched.pid, {plan.interval_seconds, clock, &sampler}, signals, &sampler);
   const int64_t stop_ns = clock.UnixNs();
   WaitForStragglers(launched.pid, clock, *signals, &sampler);
   std::error_code error;
@@ -476,8 +472,7 @@ RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRela
   NotePointerInOuterRun(run, *directory);
 
   TreeSampler sampler = TreeSampler::OfProcess(plan.pid, clock, &*log);
-  const auto interval_ns = static_cast<int64_t>(plan.interval_seconds * static_cast<double>(kSecondNs));
-  const bool has_ended = Follow(exit, interval_ns, clock, signals, &sampler);
+  const bool has_ended = Follow(exit, {plan.interval_seconds, clock, &sampler}, signals);
   const int64_t stop_ns = clock.UnixNs();
   if (has_ended) WaitForStragglers(clock, *signals, &sampler);
   sampler.End(stop_ns, std::nullopt);

@@ -1,11 +1,52 @@
 // `crema run` from its plan and its directory to the end of the command, or of the process that it watches.
 #pragma once
 
-#include "collector/cli/run_command.h"
+#include <signal.h>
+
 #include "collector/cli/subcommand.h"
 #include "collector/output/output_directory.h"
 
 namespace crema {
+
+// The signals that crema gets, passed on to the command that it runs.
+
+/// While it lives, no signal ends crema but SIGKILL and crashes: they wait to be taken. SIGPIPE and SIGXFSZ are
+/// ignored, as crema's own output must never decide how the command ends.
+class SignalRelay {
+ public:
+  SignalRelay();
+  ~SignalRelay() { Restore(); }
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+
+  /// Signals are as crema found them: for a child between fork and exec.
+  void Restore() const;
+
+  /// Waits for the next signal, SIGCHLD included; nullopt after `timeout_ns`.
+  std::optional<siginfo_t> Wait(int64_t timeout_ns) const;
+
+  /// As above; nullopt, too, once `descriptor` is readable (-1: there is none).
+  std::optional<siginfo_t> WaitOr(int descriptor, int64_t timeout_ns) const;
+
+  /// Gives the signal to `command`, unless it has it already: what a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) goes to
+  /// the whole foreground group, and so does the SIGCONT with which a shell resumes it, and what the command sends to
+  /// its own group. Once the command has stopped, crema stops too, where it was asked to or a shell waits: not before,
+  /// as an editor has the terminal to restore, and one that does not stop has to be waited for.
+  void Relay(const siginfo_t& signal, pid_t command);
+
+  /// Stops crema until SIGCONT, as SIGTSTP would.
+  void StopSelf();
+
+ private:
+  void StopWith(pid_t command);
+
+  sigset_t taken_;
+  sigset_t mask_before_;
+  struct sigaction child_before_;
+  struct sigaction pipe_before_;
+  struct sigaction file_size_before_;
+  bool is_to_stop_ = false;  ///< somebody signalled crema alone
+};
 
 struct RunPlan {
   std::vector<std::string> command;  ///< empty: `pid` is watched
@@ -26,7 +67,6 @@ struct RunPlan {
   bool replace = false;
   int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says
   bool force = false;
-  bool json = false;
   OutputOptions output;
 };
 

@@ -124,7 +124,7 @@ void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
 
 TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
   TerminalStyle style;
-  style.width = Width(descriptor);
+  style.width = options.width > 0 ? options.width : Width(descriptor);
   style.color = WantsColor(descriptor, options.color);
   style.ascii = options.ascii || !LocaleIsUtf8();
   return style;
@@ -149,8 +149,9 @@ void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
       ->take_all();
 }
 
-void RequireSource(const MeasureOptions& options) {
-  if (options.sources.empty() && options.coffea_reports.empty() && options.metrics_by_dataset.empty()) {
+void RequireSource(const std::string& source, MeasureOptions* options) {
+  if (!source.empty()) options->sources = {source};
+  if (options->sources.empty() && options->coffea_reports.empty() && options->metrics_by_dataset.empty()) {
     throw CLI::RequiredError("SOURCE");
   }
 }

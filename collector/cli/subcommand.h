@@ -77,6 +77,8 @@ void AddDoctorCommand(CLI::App* program, int* status);
 void AddConfigCommand(CLI::App* program, int* status);
 
 struct OutputOptions {
+  bool json = false;  ///< of commands that have it
+  int width = 0;      ///< of commands that have it; 0: that of the file that is written to
   bool quiet = false;
   bool ascii = false;
   std::string color = "auto";
@@ -86,8 +88,8 @@ struct OutputOptions {
 void AddOutputOptions(CLI::App* subcommand, OutputOptions* options);
 
 /// What the options mean for the file that is written to (1 stdout, 2 stderr): colour on a terminal unless NO_COLOR is
-/// set (https://no-color.org) or TERM is `dumb`; ASCII where the locale is not UTF-8; the terminal's width, else
-/// COLUMNS, else 100.
+/// set (https://no-color.org) or TERM is `dumb`; ASCII where the locale is not UTF-8; the width that is asked for, else
+/// the terminal's, else COLUMNS, else 100.
 TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
 
 /// The line behind an answer that names the command to take next, and what it shows; empty with --quiet. What has no
@@ -98,14 +100,15 @@ std::string NextStep(const OutputOptions& options, const std::string& command, c
 /// Adds --coffea-report and --metrics-by-dataset. `options` must outlive the parsing.
 void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options);
 
-/// Throws a usage error where neither a SOURCE nor one of these options was given.
-void RequireSource(const MeasureOptions& options);
+/// Takes a SOURCE, where one was given. Throws a usage error where neither one nor one of these options was.
+void RequireSource(const std::string& source, MeasureOptions* options);
 
 struct LiveCommandOptions {
   std::vector<std::string> sources;
   std::string name;
   std::string run;
   std::vector<std::string> total_events;
+  OutputOptions output;
 };
 
 /// Adds SOURCE…, --name, --run and --total-events. `options` must outlive the parsing.

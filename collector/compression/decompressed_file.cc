@@ -12,9 +12,36 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace crema {
+
+class DecompressedFile::Decoder {
+ public:
+  explicit Decoder(int fd) : fd_(fd) {}
+  virtual ~Decoder() { close(fd_); }
+  virtual bool is_compressed() const { return true; }
+  virtual int64_t Read(char* to, size_t bytes, absl::Status* status) = 0;
+  virtual bool SkipTo(int64_t offset, absl::Status* status) {
+    if (lseek(fd_, offset, SEEK_SET) >= 0) return true;
+    *status = absl::ErrnoToStatus(errno, "cannot be read");
+    return false;
+  }
+
+ protected:
+  /// Of the file as it is.
+  int64_t ReadRaw(char* to, size_t bytes, absl::Status* status) {
+    ssize_t got;
+    do {
+      got = read(fd_, to, bytes);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) *status = absl::ErrnoToStatus(errno, "cannot be read");
+    return got;
+  }
+
+ private:
+  int fd_;
+};
+
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;
@@ -26,35 +53,13 @@ absl::Status Damaged(std::string_view how) {
   return absl::DataLossError(fmt::format("damaged: its compressed data {}", how));
 }
 
-int64_t ReadRetrying(int fd, char* to, size_t bytes) {
-  ssize_t got;
-  do {
-    got = read(fd, to, bytes);
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
-
-}  // namespace
-
-class DecompressedFile::Decoder {
- public:
-  virtual ~Decoder() = default;
-  virtual bool is_compressed() const { return true; }
-  virtual int64_t Read(char* to, size_t bytes, absl::Status* status) = 0;
-  virtual bool SkipTo(int64_t offset, absl::Status* status) = 0;
-};
-
-namespace {
-
 class PlainDecoder : public DecompressedFile::Decoder {
  public:
-  explicit PlainDecoder(int fd) : fd_(fd), is_begin_(lseek(fd, 0, SEEK_CUR) < 0) {}
-  ~PlainDecoder() override { close(fd_); }
+  explicit PlainDecoder(int fd) : Decoder(fd), is_begin_(lseek(fd, 0, SEEK_CUR) < 0) {}
   bool is_compressed() const override { return false; }
 
   int64_t Read(char* to, size_t bytes, absl::Status* status) override {
-    const int64_t got = ReadRetrying(fd_, to, bytes);
-    if (got < 0) *status = absl::ErrnoToStatus(errno, "cannot be read");
+    const int64_t got = ReadRaw(to, bytes, status);
     if (is_begin_ && got > 0) {
       is_begin_ = false;
       const std::string_view begin(to, static_cast<size_t>(got));
@@ -66,22 +71,14 @@ class PlainDecoder : public DecompressedFile::Decoder {
     return got;
   }
 
-  bool SkipTo(int64_t offset, absl::Status* status) override {
-    if (lseek(fd_, offset, SEEK_SET) >= 0) return true;
-    *status = absl::ErrnoToStatus(errno, "cannot be read");
-    return false;
-  }
-
  private:
-  int fd_;
   bool is_begin_;  ///< of a pipe: its beginning was not looked at
 };
 
 /// What decoders of compressed data share: the file in blocks, and the way to a place in what was compressed.
 class BlockDecoder : public DecompressedFile::Decoder {
  public:
-  explicit BlockDecoder(int fd) : fd_(fd), block_(new char[kBlockBytes]) {}
-  ~BlockDecoder() override { close(fd_); }
+  explicit BlockDecoder(int fd) : Decoder(fd), block_(new char[kBlockBytes]) {}
 
   int64_t Read(char* to, size_t bytes, absl::Status* status) override {
     const int64_t got = bytes == 0 ? 0 : Decode(to, bytes, status);
@@ -91,10 +88,7 @@ class BlockDecoder : public DecompressedFile::Decoder {
 
   bool SkipTo(int64_t offset, absl::Status* status) override {
     if (offset < position_) {
-      if (lseek(fd_, 0, SEEK_SET) < 0) {
-        *status = absl::ErrnoToStatus(errno, "cannot be read");
-        return false;
-      }
+      if (!Decoder::SkipTo(0, status)) return false;
       position_ = 0;
       Restart();
     }
@@ -116,15 +110,14 @@ class BlockDecoder : public DecompressedFile::Decoder {
 
   /// Puts more of the file behind the first `kept` bytes of the block. Returns how many, 0 at the end; below 0:
   /// `status` says why not.
-  int64_t Fill(size_t kept, absl::Status* status) {
-    const int64_t got = ReadRetrying(fd_, block_.get() + kept, kBlockBytes - kept);
-    if (got < 0) *status = absl::ErrnoToStatus(errno, "cannot be read");
-    return got;
-  }
+  int64_t Fill(size_t kept, absl::Status* status) { return ReadRaw(block_.get() + kept, kBlockBytes - kept, status); }
   char* block() { return block_.get(); }
+  static int64_t NoMemory(absl::Status* status) {
+    *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
+    return -1;
+  }
 
  private:
-  int fd_;
   std::unique_ptr<char[]> block_;
   int64_t position_ = 0;  // in what was compressed
 };
@@ -141,10 +134,7 @@ class GzipDecoder : public BlockDecoder {
 
  protected:
   int64_t Decode(char* to, size_t bytes, absl::Status* status) override {
-    if (!has_memory_) {
-      *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
-      return -1;
-    }
+    if (!has_memory_) return NoMemory(status);
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = static_cast<uInt>(bytes);
     while (damage_.ok() && !is_over_ && stream_.avail_out == bytes) {
@@ -217,10 +207,7 @@ class ZstdDecoder : public BlockDecoder {
 
  protected:
   int64_t Decode(char* to, size_t bytes, absl::Status* status) override {
-    if (context_ == nullptr) {
-      *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
-      return -1;
-    }
+    if (context_ == nullptr) return NoMemory(status);
     ZSTD_outBuffer out = {to, bytes, 0};
     while (out.pos == 0) {
       if (in_.pos == in_.size && !has_more_) {

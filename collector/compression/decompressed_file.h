@@ -1,4 +1,4 @@
-// Names of files that were compressed.
+// Files as they were before gzip or zstd, others as they are, and the names of compressed ones.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,6 @@ std::string_view NameBeforeCompression(std::string_view name);
 
 /// Whether `name`, before compression, ends with `suffix`.
 bool HasSuffixBeforeCompression(std::string_view name, std::string_view suffix);
-
-// Files as they were before gzip or zstd; others as they are.
 
 /// A file to read from its beginning on. Its first bytes, not its name, show whether and how it is compressed; several
 /// compressed pieces one after another are read as one. A file that became a FIFO does not block. A pipe that brings

@@ -1,13 +1,10 @@
 #include "collector/detail/attempt_list.h"
 
 #include "collector/metrics/attempts/attempt_table.h"
-#include "collector/metrics/side_by_side.h"
-#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/quantiles.h"
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
-
 namespace {
 
 constexpr std::string_view kOfWorkers = "samples of the workers";
@@ -34,11 +31,9 @@ size_t SeriesIn(const Measurement& measurement, std::string_view key) {
 }
 
 /// `worker` is a key of timelines; `chunks` are sums of seconds or bytes in each bin.
-TimeTrack TrackOf(const Measurement& measurement, const BinAxis& axis, std::string_view worker,
-                  const std::vector<double>& chunks) {
-  TimeTrack track;
-  track.values = MeanSteps(measurement, worker, axis);
-  track.source = kOfWorkers;
+TimeTrack TrackOf(const Measurement& measurement, const BinAxis& axis, std::string_view name, std::string_view unit,
+                  std::string_view worker, const std::vector<double>& chunks) {
+  TimeTrack track = {name, unit, kOfWorkers, MeanSteps(measurement, worker, axis), {}};
   if (!HasAny(track.values)) {
     track.values = chunks;
     for (double& value : track.values) value /= axis.width;
@@ -68,9 +63,8 @@ std::vector<double> MeanSteps(const Measurement& measurement, std::string_view k
   means.resize(static_cast<size_t>(axis.bins));
   const SampledSteps steps(measurement, key);
   for (const auto& [name, points] : *workers) {
-    const auto stop = stops.find(name);
     const double end = axis.start + axis.width * axis.bins;
-    AddSteps(steps.Of(name, points), stop == stops.end() ? end : std::min(end, stop->second), axis, &means);
+    AddSteps(steps.Of(name, points), std::min(end, ValueOr(stops, name, end)), axis, &means);
   }
   return means;
 }
@@ -79,29 +73,22 @@ std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& 
   const BinAxis axis = {over_time.start_seconds, over_time.bin_seconds,
                         static_cast<int>(over_time.busy_seconds.size())};
   std::vector<TimeTrack> tracks;
-  TimeTrack memory = TrackOf(measurement, axis, "worker_memory", {});
-  memory.name = "Memory";
-  memory.unit = "B";
+  TimeTrack memory = TrackOf(measurement, axis, "Memory", "B", "worker_memory", {});
   if (memory.source == kOfWorkers &&
       SeriesIn(measurement, "worker_memory_limit") == SeriesIn(measurement, "worker_memory")) {
     memory.limit = MeanSteps(measurement, "worker_memory_limit", axis);
     memory.limit_name = "limits of the workers";
   }
   tracks.push_back(std::move(memory));
-  TimeTrack cpu = TrackOf(measurement, axis, "worker_cpu", over_time.cpu_seconds);
-  cpu.name = cpu.source == kOfChunks ? "CPU of chunks" : "CPU";
-  cpu.unit = "cores";
+  TimeTrack cpu = TrackOf(measurement, axis, "CPU", "cores", "worker_cpu", over_time.cpu_seconds);
+  if (cpu.source == kOfChunks) cpu.name = "CPU of chunks";
   cpu.limit = over_time.lanes_available;
   cpu.limit_name = "cores";
   tracks.push_back(std::move(cpu));
   const bool chunks_reported = HasAny(over_time.bytes_read);
-  TimeTrack read = TrackOf(measurement, axis, chunks_reported ? "" : "worker_disk_read_bps", over_time.bytes_read);
-  read.name = "Read";
-  read.unit = "B/s";
-  tracks.push_back(std::move(read));
-  tracks.erase(
-      std::remove_if(tracks.begin(), tracks.end(), [](const TimeTrack& track) { return track.values.empty(); }),
-      tracks.end());
+  tracks.push_back(
+      TrackOf(measurement, axis, "Read", "B/s", chunks_reported ? "" : "worker_disk_read_bps", over_time.bytes_read));
+  EraseWhere(&tracks, [](const TimeTrack& track) { return track.values.empty(); });
   return tracks;
 }
 
@@ -212,19 +199,14 @@ class Lister {
 
 /// An attempt that did not end stands where its thread worked last.
 void PlaceUnended(AttemptList* list) {
-  std::vector<size_t> order;
-  bool any = false;
-  for (const uint32_t lane : list->lanes) any = any || lane == AttemptRow::kNone;
-  if (!any) return;
-  for (size_t i = 0; i < list->rows.size(); ++i) order.push_back(i);
-  std::sort(order.begin(), order.end(),
-            [list](size_t a, size_t b) { return list->rows[a].start_ns < list->rows[b].start_ns; });
+  if (!absl::c_linear_search(list->lanes, AttemptRow::kNone)) return;
+  std::vector<size_t> order = Indices<size_t>(list->rows.size());
+  absl::c_sort(order, [list](size_t a, size_t b) { return list->rows[a].start_ns < list->rows[b].start_ns; });
   std::map<uint32_t, uint32_t> lane_of_thread;
   for (const size_t i : order) {
     uint32_t& lane = list->lanes[i];
     if (lane == AttemptRow::kNone) {
-      const auto found = lane_of_thread.find(list->rows[i].thread);
-      lane = found == lane_of_thread.end() ? 0 : found->second;
+      lane = ValueOr(lane_of_thread, list->rows[i].thread, 0);
     } else {
       lane_of_thread[list->rows[i].thread] = lane;
     }
@@ -342,10 +324,6 @@ uint32_t NameNumbers::Number(std::string_view name) {
   return recent_;
 }
 
-ListedAttempt KeyOf(const Attempt& attempt) {
-  return {attempt.process.worker, attempt.process.start_ns, attempt.chunk.number, attempt.chunk.start_ns};
-}
-
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list) {
   Lister lister(list);
   absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }, &list->places);
@@ -397,8 +375,7 @@ std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quan
 std::vector<CountGrid> ShapeGrids(const AttemptList& list) {
   std::vector<CountGrid> grids;
   for (const Pair& pair : kPairs) {
-    std::optional<CountGrid> grid = Grid(list, pair);
-    if (grid.has_value()) grids.push_back(*std::move(grid));
+    if (std::optional<CountGrid> grid = Grid(list, pair)) grids.push_back(*std::move(grid));
   }
   return grids;
 }

@@ -122,10 +122,6 @@ struct AttemptList {
   uint32_t FileOf(const AttemptRow& row) const { return inputs[row.input].file; }
 };
 
-/// Identifies an attempt in two readings of the logs.
-using ListedAttempt = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
-ListedAttempt KeyOf(const Attempt& attempt);
-
 /// Reads all attempts, marks results and finds lanes. Errors: those of the reader.
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list);
 
@@ -136,17 +132,5 @@ std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quan
 
 /// Over `ok` attempts that have both quantities.
 std::vector<CountGrid> ShapeGrids(const AttemptList& list);
-
-/// Which worker (`RunDetail::workers`) each process is, and which row each attempt stands on.
-struct TimelinePlaces {
-  std::vector<uint32_t> worker_of_process;
-  std::vector<uint32_t> row_of_attempt;
-};
-
-/// Fills the detail's `workers`, `rows` and `row_kind`.
-TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, RunDetail* detail);
-
-/// Fills `bins`, `bin_seconds` and `runs`, from the rows and the window that are there.
-void DrawRuns(const AttemptList& list, const TimelinePlaces& places, const DetailOptions& options, RunDetail* detail);
 
 }  // namespace crema

@@ -1,7 +1,5 @@
 #include "collector/detail/run_detail.h"
 
-#include <numeric>
-
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -10,10 +8,17 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
+#include "collector/metrics/statistics/quantiles.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
+
+/// Which worker (`RunDetail::workers`) each process is, and which row each attempt stands on.
+struct TimelinePlaces {
+  std::vector<uint32_t> worker_of_process;
+  std::vector<uint32_t> row_of_attempt;
+};
 
 // Which attempts are listed one by one, and all that is known of them.
 
@@ -46,10 +51,7 @@ std::vector<std::optional<double>> SizeLimits(const AttemptList& list) {
   }
   std::vector<std::optional<double>> limits(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i].empty()) continue;
-    const auto middle = sizes[i].begin() + static_cast<std::ptrdiff_t>((sizes[i].size() - 1) / 2);
-    std::nth_element(sizes[i].begin(), middle, sizes[i].end());
-    limits[i] = kOversizedMedians * static_cast<double>(*middle);
+    if (!sizes[i].empty()) limits[i] = kOversizedMedians * static_cast<double>(ExactQuantile(sizes[i], 0.5));
   }
   return limits;
 }
@@ -58,8 +60,7 @@ class Keeper {
  public:
   Keeper(const AttemptList& list, const DetailOptions& options, RunDetail* detail)
       : list_(list), options_(options), detail_(detail), kept_for_(list.rows.size(), 0) {
-    std::vector<uint32_t> kind_of_input = Mapped<uint32_t>(list.inputs, &ListedInput::kind);
-    findings_ = FindStragglers(list.rows, list.helpers, kind_of_input);
+    findings_ = FindStragglers(list.rows, list.helpers, Mapped<uint32_t>(list.inputs, &ListedInput::kind));
     for (const DatasetFit& fit : findings_.datasets) fits_[fit.dataset] = fit.fit;
     turns_ = FindTurns(list);
   }
@@ -96,10 +97,9 @@ class Keeper {
     attempt.is_result = row.is_result;
     attempt.number = row.number;
     attempt.start_ns = row.start_ns - detail_->start_ns;
-    if (const auto turn = turns_.find(i); turn != turns_.end()) {
-      attempt.attempt = turn->second.attempt;
-      attempt.attempts = turn->second.attempts;
-    }
+    const Turn turn = ValueOr(turns_, i, {});
+    attempt.attempt = turn.attempt;
+    attempt.attempts = turn.attempts;
     if (!HasEnded(row)) return attempt;
     attempt.duration_ns = row.duration_ns;
     attempt.suspended_ns = row.suspended_ns;
@@ -119,8 +119,7 @@ class Keeper {
     size_t chosen = 0;
     for (size_t i = 0; i < list_.rows.size(); ++i) {
       const AttemptState status = list_.rows[i].status;
-      const bool wanted = status == AttemptState::kFailed || status == AttemptState::kLost || turns_.contains(i);
-      if (!wanted) continue;
+      if (status != AttemptState::kFailed && status != AttemptState::kLost && !turns_.contains(i)) continue;
       if (++chosen <= options_.failed || detail_->is_exact) {
         kept_for_[i] |= kKeptAsFailed;
       } else {
@@ -174,6 +173,9 @@ std::string NotesOf(std::string_view attributes) {
   return absl::StrJoin(notes, "; ");
 }
 
+/// Identifies an attempt in two readings of the logs.
+using ListedAttempt = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
+
 /// Reads again what only the record has: error, attributes, entries, sections. `in_logs`: of the first reading.
 void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
                  ChunkPlaces in_logs, RunDetail* detail) {
@@ -187,11 +189,11 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
   in_logs.begins.assign(begins.begin(), begins.end());
   std::sort(in_logs.begins.begin(), in_logs.begins.end());
   const auto add = [&](const Attempt& attempt) {
-    if (!begins.contains(attempt.chunk.start_ns)) return;
-    const auto found = places.find(KeyOf(attempt));
+    const ChunkFact& chunk = attempt.chunk;
+    if (!begins.contains(chunk.start_ns)) return;
+    const auto found = places.find({attempt.process.worker, attempt.process.start_ns, chunk.number, chunk.start_ns});
     if (found == places.end()) return;
     DetailAttempt& kept = detail->attempts[found->second];
-    const ChunkFact& chunk = attempt.chunk;
     kept.entry_start = chunk.input.entry_start;
     kept.entry_stop = chunk.input.entry_stop;
     kept.error = errors.Number(chunk.error);
@@ -236,7 +238,7 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
     DetailAttempt attempt = keeper.Describe(i, places, dataset_of);
     const std::optional<double>& limit = limits[list.DatasetOf(row)];
     attempt.is_oversized = row.is_result && limit.has_value() && static_cast<double>(row.events) > *limit;
-    if (const auto reason = reasons.find(i); reason != reasons.end()) attempt.straggler_reason = reason->second;
+    attempt.straggler_reason = ValueOr(reasons, i, {});
     if (const auto unended = list.unended.find(i); unended != list.unended.end()) {
       std::tie(attempt.entry_start, attempt.entry_stop) = std::tie(unended->second.start, unended->second.stop);
     }
@@ -292,13 +294,9 @@ void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const 
       return;
     }
     if (++count > static_cast<int64_t>(most)) return;
-    DetailTask placed;
-    placed.row = row->second;
-    placed.prefix = prefixes.Number(task.fact.prefix);
-    placed.failed = task.fact.outcome == "error";
-    placed.start_ns = task.fact.start_ns - detail->start_ns;
-    placed.stop_ns = task.fact.stop_ns - detail->start_ns;
-    detail->tasks.push_back(placed);
+    const bool failed = task.fact.outcome == "error";
+    detail->tasks.push_back({row->second, prefixes.Number(task.fact.prefix), /*has_chunk=*/false, failed,
+                             task.fact.start_ns - detail->start_ns, task.fact.stop_ns - detail->start_ns});
   });
   if (!read.ok() || count > static_cast<int64_t>(most)) {
     detail->tasks.clear();
@@ -361,11 +359,8 @@ void SumByWorker(const AttemptList& list, const TimelinePlaces& places, int bins
   grid.bin_seconds = axis.width;
   grid.bins = bins;
   const bool one_each = detail->workers.size() <= most_rows;
-  if (one_each) {
-    for (const DetailWorker& worker : detail->workers) grid.rows.push_back(worker.name);
-  } else {
-    for (const DetailRow& row : detail->rows) grid.rows.push_back(row.label);
-  }
+  grid.rows = one_each ? Mapped<std::string>(detail->workers, &DetailWorker::name)
+                       : Mapped<std::string>(detail->rows, &DetailRow::label);
   const size_t cells = grid.rows.size() * static_cast<size_t>(bins);
   grid.busy_seconds.resize(cells);
   grid.bytes_read.resize(cells);
@@ -401,17 +396,15 @@ Window WindowOf(const AttemptList& list) {
   return window;
 }
 
-double SecondsBetween(int64_t from_ns, int64_t to_ns) { return (to_ns - from_ns) / 1e9; }
-
 /// The run as the document bounds it; the timeline reaches as far as its attempts do.
 void SetBounds(const Measurement& measurement, const AttemptList& list, RunDetail* detail) {
   const Number& start_ns = measurement.run.start_ns;
   const Window window = WindowOf(list);
   const bool has_attempts = !list.rows.empty();
   detail->start_ns = start_ns.is_integer() ? start_ns.integer() : has_attempts ? window.first_ns : 0;
-  const double until = has_attempts ? SecondsBetween(detail->start_ns, window.last_ns) : 0;
+  const double until = has_attempts ? Seconds(window.last_ns - detail->start_ns) : 0;
   detail->seconds = measurement.Metric("wall_time").value_or(std::max(0.0, until));
-  if (has_attempts) detail->timeline_start_seconds = std::min(0.0, SecondsBetween(detail->start_ns, window.first_ns));
+  if (has_attempts) detail->timeline_start_seconds = std::min(0.0, Seconds(window.first_ns - detail->start_ns));
   const double end = std::max(detail->seconds, until);
   detail->bins = 1;
   detail->bin_seconds = std::max(1e-9, end - detail->timeline_start_seconds);
@@ -419,7 +412,7 @@ void SetBounds(const Measurement& measurement, const AttemptList& list, RunDetai
   // The last stop may be that of a chunk that was summed.
   const bool is_whole = measurement.quality.summed_chunks.value_or(0) == 0;
   if (tail.has_value() && is_whole && window.last_stop_ns > window.first_ns) {
-    detail->tail_start_seconds = SecondsBetween(detail->start_ns, window.last_stop_ns) - *tail;
+    detail->tail_start_seconds = Seconds(window.last_stop_ns - detail->start_ns) - *tail;
   }
 }
 
@@ -432,12 +425,8 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
     ++dataset.attempts;
     if (HasEnded(row)) dataset.busy_ns += row.duration_ns;
   }
-  std::vector<uint32_t> order(datasets.size());
-  std::iota(order.begin(), order.end(), 0);
-  absl::c_stable_sort(order, [&datasets](uint32_t a, uint32_t b) {
-    return datasets[a].busy_ns != datasets[b].busy_ns ? datasets[a].busy_ns > datasets[b].busy_ns
-                                                      : datasets[a].name < datasets[b].name;
-  });
+  std::vector<uint32_t> order = Indices<uint32_t>(datasets.size());
+  SortBy(&order, [&](uint32_t of) { return std::pair(-datasets[of].busy_ns, std::string_view(datasets[of].name)); });
   // by name, so that a dataset has its colour in every run of the same datasets
   const size_t own = order.size() <= kDatasetSlots ? order.size() : kDatasetSlots - 1;
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(own),
@@ -470,11 +459,8 @@ constexpr int kSteps = 8;  // of busy and waiting shares
 std::vector<uint32_t> NumberWorkers(const AttemptList& list, RunDetail* detail) {
   std::vector<int64_t> first_ns(list.processes.size(), std::numeric_limits<int64_t>::max());
   for (const AttemptRow& row : list.rows) first_ns[row.process] = std::min(first_ns[row.process], row.start_ns);
-  std::vector<uint32_t> order(list.processes.size());
-  std::iota(order.begin(), order.end(), 0);
-  absl::c_stable_sort(order, [&](uint32_t a, uint32_t b) {
-    return first_ns[a] != first_ns[b] ? first_ns[a] < first_ns[b] : list.processes[a].worker < list.processes[b].worker;
-  });
+  std::vector<uint32_t> order = Indices<uint32_t>(list.processes.size());
+  SortBy(&order, [&](uint32_t process) { return std::tie(first_ns[process], list.processes[process].worker); });
   std::map<std::string, uint32_t> numbers;
   std::vector<uint32_t> worker_of_process(list.processes.size());
   for (const uint32_t process : order) {
@@ -498,8 +484,7 @@ constexpr double kClockShare = 0.01;
 /// threads, or attempts of one overlap, as they do where threads were not recorded or chunks were suspended.
 std::vector<uint32_t> NumberThreads(const AttemptList& list, const std::vector<uint32_t>& worker_of_process,
                                     size_t most) {
-  std::vector<uint32_t> order(list.rows.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<uint32_t> order = Indices<uint32_t>(list.rows.size());
   SortBy(&order, [&](uint32_t a) { return list.rows[a].start_ns; });
   struct Thread {
     uint32_t number = 0;
@@ -526,11 +511,7 @@ std::vector<uint32_t> NumberThreads(const AttemptList& list, const std::vector<u
 /// A row for each of the `count` threads or lanes of a worker.
 void AddRows(uint32_t worker, uint32_t count, RunDetail* detail) {
   for (uint32_t lane = 0; lane < count; ++lane) {
-    DetailRow row;
-    row.label = detail->workers[worker].name;
-    row.worker = worker;
-    row.lane = lane;
-    detail->rows.push_back(row);
+    detail->rows.push_back({detail->workers[worker].name, worker, lane});
   }
 }
 
@@ -551,8 +532,7 @@ std::vector<uint32_t> HostRows(size_t most_rows, RunDetail* detail) {
     hosts[at->second].lanes += worker.lanes;
     hosts[at->second].busy_seconds += worker.busy_ns / 1e9;
   }
-  std::vector<size_t> order(hosts.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<size_t> order = Indices<size_t>(hosts.size());
   if (hosts.size() > most_rows) {
     const auto lost = [&](size_t host) { return hosts[host].lanes * detail->seconds - hosts[host].busy_seconds; };
     SortLargestFirst(&order, [&](size_t a) { return lost(a); });
@@ -562,11 +542,8 @@ std::vector<uint32_t> HostRows(size_t most_rows, RunDetail* detail) {
   for (size_t at = 0; at < order.size(); ++at) {
     const Host& host = hosts[order[at]];
     if (at <= own && detail->rows.size() < most_rows) {
-      DetailRow row;
-      row.label = at < own ? host.name : std::to_string(hosts.size() - own) + " other hosts";
-      row.worker = host.first_worker;
-      row.lanes = 0;
-      detail->rows.push_back(row);
+      const std::string label = at < own ? host.name : std::to_string(hosts.size() - own) + " other hosts";
+      detail->rows.push_back({label, host.first_worker, 0, /*lanes=*/0});
     }
     row_of_host[order[at]] = static_cast<uint32_t>(std::min(at, detail->rows.size() - 1));
     detail->rows[row_of_host[order[at]]].lanes += host.lanes;
@@ -630,7 +607,7 @@ void Fill(const AttemptList& list, size_t index, uint32_t slot, const BinAxis& a
 }
 
 std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& places, const BinAxis& axis,
-                              const RunDetail& detail, const std::vector<uint32_t>& slot_of_dataset) {
+                              const RunDetail& detail, const std::vector<uint32_t>& slots) {
   std::vector<std::vector<uint32_t>> of_row(detail.rows.size());
   for (size_t i = 0; i < list.rows.size(); ++i) of_row[places.row_of_attempt[i]].push_back(static_cast<uint32_t>(i));
   std::vector<DetailRun> runs;
@@ -638,7 +615,7 @@ std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& pla
   for (uint32_t row = 0; row < detail.rows.size(); ++row) {
     absl::c_fill(cells, Cell());
     for (const uint32_t index : of_row[row]) {
-      Fill(list, index, slot_of_dataset[list.DatasetOf(list.rows[index])], axis, detail.start_ns, &cells);
+      Fill(list, index, slots[index], axis, detail.start_ns, &cells);
     }
     const double capacity = std::max(1, detail.rows[row].lanes) * axis.width;
     for (uint32_t bin = 0; bin < cells.size(); ++bin) {
@@ -656,6 +633,60 @@ std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& pla
     }
   }
   return runs;
+}
+
+/// Fills the detail's `workers`, `rows` and `row_kind`.
+TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, RunDetail* detail) {
+  TimelinePlaces places;
+  places.worker_of_process = NumberWorkers(list, detail);
+  const auto lanes = SumOf<size_t>(detail->workers, &DetailWorker::lanes);
+  const std::vector<uint32_t> threads =
+      NumberThreads(list, places.worker_of_process, std::min(options.threads, options.rows));
+  detail->rows_are_threads = !threads.empty();
+  const bool by_lane = detail->rows_are_threads || lanes <= options.rows;
+  const std::vector<uint32_t>& lane_of_attempt = detail->rows_are_threads ? threads : list.lanes;
+  std::vector<uint32_t> row_of_worker;
+  if (by_lane) {
+    detail->row_kind = "thread";
+    std::vector<uint32_t> rows(detail->workers.size());
+    for (size_t i = 0; i < list.rows.size(); ++i) {
+      uint32_t& count = rows[places.worker_of_process[list.rows[i].process]];
+      count = std::max(count, lane_of_attempt[i] + 1);
+    }
+    for (uint32_t i = 0; i < detail->workers.size(); ++i) {
+      row_of_worker.push_back(static_cast<uint32_t>(detail->rows.size()));
+      AddRows(i, rows[i], detail);
+    }
+  } else if (detail->workers.size() <= options.rows) {
+    detail->row_kind = "worker";
+    for (uint32_t i = 0; i < detail->workers.size(); ++i) {
+      row_of_worker.push_back(i);
+      AddRows(i, 1, detail);
+      detail->rows.back().lanes = detail->workers[i].lanes;
+    }
+  } else {
+    detail->row_kind = "host";
+    row_of_worker = HostRows(options.rows, detail);
+  }
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    const uint32_t worker = places.worker_of_process[list.rows[i].process];
+    places.row_of_attempt.push_back(row_of_worker[worker] + (by_lane ? lane_of_attempt[i] : 0));
+  }
+  CountRows(list, places, detail);
+  return places;
+}
+
+/// Fills `bins`, `bin_seconds` and `runs`, from the rows and the window that are there.
+void DrawRuns(const AttemptList& list, const TimelinePlaces& places, const std::vector<uint32_t>& slots,
+              const DetailOptions& options, RunDetail* detail) {
+  const double length = detail->bin_seconds * detail->bins;
+  for (int bins = options.timeline_bins;; bins /= 2) {
+    const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
+    detail->bins = bins;
+    detail->bin_seconds = axis.width;
+    detail->runs = RunsOf(list, places, axis, *detail, slots);
+    if (detail->runs.size() <= options.runs || bins / 2 < options.fewest_bins) return;
+  }
 }
 
 }  // namespace
@@ -706,7 +737,7 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
   detail.is_exact = list.rows.size() <= options.exact_attempts;
   detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
   SetLives(measurement, &detail);
-  std::vector<uint32_t> slots = Mapped<uint32_t>(
+  const std::vector<uint32_t> slots = Mapped<uint32_t>(
       list.rows, [&](const AttemptRow& row) { return SlotOf(detail, dataset_of[list.DatasetOf(row)]); });
   // Each fills fields of its own, and reads only what is there by now.
   std::array<std::optional<ValueShape>, kShapedQuantities> shapes;
@@ -727,64 +758,8 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
   for (std::optional<ValueShape>& shape : shapes) {
     if (shape.has_value()) detail.distributions.push_back(*std::move(shape));
   }
-  if (!detail.timeline_is_exact) DrawRuns(list, places, options, &detail);
+  if (!detail.timeline_is_exact) DrawRuns(list, places, slots, options, &detail);
   return detail;
-}
-
-TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, RunDetail* detail) {
-  TimelinePlaces places;
-  places.worker_of_process = NumberWorkers(list, detail);
-  size_t lanes = 0;
-  for (const DetailWorker& worker : detail->workers) lanes += static_cast<size_t>(worker.lanes);
-  const std::vector<uint32_t> threads =
-      NumberThreads(list, places.worker_of_process, std::min(options.threads, options.rows));
-  detail->rows_are_threads = !threads.empty();
-  const bool by_lane = detail->rows_are_threads || lanes <= options.rows;
-  const std::vector<uint32_t>& lane_of_attempt = detail->rows_are_threads ? threads : list.lanes;
-  std::vector<uint32_t> row_of_worker;
-  if (by_lane) {
-    detail->row_kind = "thread";
-    std::vector<uint32_t> rows(detail->workers.size());
-    for (size_t i = 0; i < list.rows.size(); ++i) {
-      uint32_t& count = rows[places.worker_of_process[list.rows[i].process]];
-      count = std::max(count, lane_of_attempt[i] + 1);
-    }
-    for (uint32_t i = 0; i < detail->workers.size(); ++i) {
-      row_of_worker.push_back(static_cast<uint32_t>(detail->rows.size()));
-      AddRows(i, rows[i], detail);
-    }
-  } else if (detail->workers.size() <= options.rows) {
-    detail->row_kind = "worker";
-    for (uint32_t i = 0; i < detail->workers.size(); ++i) {
-      row_of_worker.push_back(i);
-      AddRows(i, 1, detail);
-      detail->rows.back().lanes = detail->workers[i].lanes;
-    }
-  } else {
-    detail->row_kind = "host";
-    row_of_worker = HostRows(options.rows, detail);
-  }
-  for (size_t i = 0; i < list.rows.size(); ++i) {
-    const uint32_t worker = places.worker_of_process[list.rows[i].process];
-    places.row_of_attempt.push_back(row_of_worker[worker] + (by_lane ? lane_of_attempt[i] : 0));
-  }
-  CountRows(list, places, detail);
-  return places;
-}
-
-void DrawRuns(const AttemptList& list, const TimelinePlaces& places, const DetailOptions& options, RunDetail* detail) {
-  std::map<std::string_view, uint32_t> slots;
-  for (uint32_t i = 0; i < detail->datasets.size(); ++i) slots[detail->datasets[i].name] = SlotOf(*detail, i);
-  std::vector<uint32_t> slot_of_dataset;
-  for (const std::string& name : list.datasets.names) slot_of_dataset.push_back(slots[std::string_view(name)]);
-  const double length = detail->bin_seconds * detail->bins;
-  for (int bins = options.timeline_bins;; bins /= 2) {
-    const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
-    detail->bins = bins;
-    detail->bin_seconds = axis.width;
-    detail->runs = RunsOf(list, places, axis, *detail, slot_of_dataset);
-    if (detail->runs.size() <= options.runs || bins / 2 < options.fewest_bins) return;
-  }
 }
 
 }  // namespace crema

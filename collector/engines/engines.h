@@ -143,9 +143,7 @@ struct Engine {
   absl::Status (*keep)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;
 };
 
-// The engines that the collector knows.
-
-/// Each in a folder of its own.
+/// The engines that the collector knows, each in a folder of its own.
 extern const Engine kDask, kTaskVine, kWorkQueue, kSlurm, kHtcondor;
 
 /// All of them, in the order in which each source is shown to them.
@@ -181,9 +179,8 @@ struct EngineLog {
 /// nullopt: no engine does.
 std::optional<EngineLog> FindEngineLog(const std::string& path);
 
-// FollowingThread: asks for what is new, again and again, until whoever wants to know goes away.
-
-/// The last member of its class, as its function uses the others. The function returns soon after `is_stopping`.
+/// Asks for what is new, again and again, until whoever wants to know goes away. The last member of its class, as its
+/// function uses the others. The function returns soon after `is_stopping`.
 struct FollowingThread {
   template <class Follow>
   explicit FollowingThread(Follow follow) : thread(std::move(follow)) {}

@@ -6,11 +6,6 @@
 #include "collector/records/record_parser.h"
 
 namespace crema {
-namespace {
-
-constexpr int64_t kMostComplaints = 20;
-
-}  // namespace
 
 int64_t WrittenNs(const std::string& path) {
   struct stat status = {};

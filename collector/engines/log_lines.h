@@ -3,6 +3,9 @@
 
 #include <time.h>
 
+#include <type_traits>
+
+#include "absl/strings/numbers.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 
@@ -26,6 +29,8 @@ class LogLines {
   absl::Status opened() const;
 
  private:
+  static constexpr int64_t kMostComplaints = 20;
+
   std::string path_;
   DecompressedStream file_;
   EngineReading* reading_;
@@ -55,6 +60,20 @@ inline std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const size_t first = text.find_first_not_of(kBlanks);
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// All of the text as a number of this type; nullopt: it is none.
+template <class Number>
+std::optional<Number> Parsed(std::string_view text) {
+  Number number = 0;
+  const absl::string_view digits(text.data(), text.size());
+  bool is_number = false;
+  if constexpr (std::is_same_v<Number, double>) {
+    is_number = absl::SimpleAtod(digits, &number);
+  } else {
+    is_number = absl::SimpleAtoi(digits, &number);
+  }
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
 /// A time that an engine's log has: Unix time.

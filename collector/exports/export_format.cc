@@ -1,7 +1,6 @@
 #include "collector/exports/export_format.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,10 +36,6 @@ bool FileNamesCrema(std::string_view directory, const char* file, std::string_vi
   return text.find(mark) != std::string::npos;
 }
 
-bool IsFileset(std::string_view text) {
-  return text.find("\"files\": {") != std::string_view::npos && text.find("\"object_path\":") != std::string_view::npos;
-}
-
 constexpr std::string_view kFlameGraph = "open {0} at https://www.speedscope.app, or flamegraph.pl {0} > flames.svg";
 
 constexpr ExportFormat kFormats[] = {
@@ -50,7 +45,11 @@ constexpr ExportFormat kFormats[] = {
               BeginsWith(text, R"({"dataset":)") || BeginsWith(text, "dataset,file,tree,");
      }},
     {"coffea-fileset", "files and entries without a result, to run them again: a fileset (JSON) as Coffea takes it",
-     WriteCoffeaFileset, nullptr, [](std::string_view text) { return BeginsWith(text, "{}\n") || IsFileset(text); }},
+     WriteCoffeaFileset, nullptr,
+     [](std::string_view text) {
+       return BeginsWith(text, "{}\n") || (text.find("\"files\": {") != std::string_view::npos &&
+                                           text.find("\"object_path\":") != std::string_view::npos);
+     }},
     {"csv", "a directory with one CSV file a table", nullptr, WriteCsvTables,
      [](std::string_view path) { return FileNamesCrema(path, "crema_tables.json"); }},
     {"roastcoffea", "a directory that roastcoffea's load_measurement reads", nullptr, WriteRoastcoffea,
@@ -86,14 +85,6 @@ constexpr ExportFormat kFormats[] = {
 
 namespace fs = std::filesystem;
 
-std::string Beginning(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(4096, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
-}
-
 absl::Status CheckMayReplace(const ExportFormat& format, const fs::path& path, bool force) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
@@ -104,7 +95,7 @@ absl::Status CheckMayReplace(const ExportFormat& format, const fs::path& path, b
                                                      wants_directory ? "directory" : "regular file"));
   }
   if (force || fs::is_empty(path, error)) return absl::OkStatus();
-  if (format.is_ours(wants_directory ? path.string() : Beginning(path))) return absl::OkStatus();
+  if (format.is_ours(wants_directory ? path.string() : BeginningOf(path, 4096))) return absl::OkStatus();
   const std::string command =
       format.command.empty() ? fmt::format("crema export --to {}", format.name) : std::string(format.command);
   return absl::AlreadyExistsError(fmt::format(

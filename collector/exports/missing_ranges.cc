@@ -10,7 +10,8 @@
 namespace crema {
 namespace {
 
-using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+using Range = std::pair<int64_t, int64_t>;
+using FileKey = std::tuple<std::string, std::string, std::string>;  // dataset, file, tree
 
 std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 
@@ -27,8 +28,8 @@ std::string NameOf(std::string file) {
 }
 
 /// nullopt: they are none.
-std::optional<Ranges> RangesOf(const Json& entry) {
-  Ranges ranges;
+std::optional<std::vector<Range>> RangesOf(const Json& entry) {
+  std::vector<Range> ranges;
   if (const Json* steps = KnownMember(entry, "steps")) {
     if (!steps->is_array()) return std::nullopt;
     for (const Json& step : *steps) {
@@ -43,9 +44,6 @@ std::optional<Ranges> RangesOf(const Json& entry) {
   }
   return ranges;
 }
-
-using Range = std::pair<int64_t, int64_t>;
-using FileKey = std::tuple<std::string, std::string, std::string>;  // dataset, file, tree
 
 /// What attempts at one file said.
 struct Tried {
@@ -117,7 +115,7 @@ absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string&
     } else if (files.is_object() && has_files) {
       for (const auto& [file, reported] : files.items()) {
         const std::string own = TextOf(reported.is_object() ? reported.value("object_path", Json()) : reported);
-        std::optional<Ranges> ranges = reported.is_object() ? RangesOf(reported) : Ranges();
+        std::optional<std::vector<Range>> ranges = reported.is_object() ? RangesOf(reported) : std::vector<Range>();
         if (!ranges.has_value()) {
           return absl::InvalidArgumentError(
               fmt::format("{}: {} of {}: expected \"steps\": [[first, one after the last], ...] and \"num_entries\": n",

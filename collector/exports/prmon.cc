@@ -1,4 +1,5 @@
 #include "collector/exports/export_format.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -30,35 +31,23 @@ Quantity OfBytes(std::string_view name, std::optional<Group> TreeSampleFact::*sa
   const auto read = [field](const std::optional<Group>& group) {
     return group.has_value() ? std::optional<int64_t>((*group).*field) : std::nullopt;
   };
-  return {name,
-          CounterKind::kCounter,
-          1,
-          "B",
-          "B/s",
-          [=](const TreeSampleFact& sample) { return read(sample.*sampled); },
-          [=](const TreeTotals& totals) { return read(totals.*total); }};
+  const auto in_sample = [=](const TreeSampleFact& sample) { return read(sample.*sampled); };
+  const auto in_totals = [=](const TreeTotals& totals) { return read(totals.*total); };
+  return {name, CounterKind::kCounter, 1, "B", "B/s", in_sample, in_totals};
 }
 
 Quantity OfCpu(std::string_view name, int64_t TreeSampleFact::*field, std::optional<int64_t> TreeTotals::*total) {
-  return {name,
-          CounterKind::kCounter,
-          kSecondNs,
-          "s",
-          "",
-          [field](const TreeSampleFact& sample) { return sample.*field; },
-          [total](const TreeTotals& totals) { return totals.*total; }};
+  const auto in_sample = [field](const TreeSampleFact& sample) { return sample.*field; };
+  const auto in_totals = [total](const TreeTotals& totals) { return totals.*total; };
+  return {name, CounterKind::kCounter, kSecondNs, "s", "", in_sample, in_totals};
 }
 
 template <class Field>
 Quantity OfHeld(std::string_view name, double unit, std::string_view unit_name, Field TreeSampleFact::*field,
                 std::optional<int64_t> TreeTotals::*peak) {
-  return {name,
-          CounterKind::kHeld,
-          unit,
-          unit_name,
-          unit_name,
-          [field](const TreeSampleFact& sample) { return std::optional<int64_t>(sample.*field); },
-          [peak](const TreeTotals& totals) { return totals.*peak; }};
+  const auto in_sample = [field](const TreeSampleFact& sample) { return std::optional<int64_t>(sample.*field); };
+  const auto in_totals = [peak](const TreeTotals& totals) { return totals.*peak; };
+  return {name, CounterKind::kHeld, unit, unit_name, unit_name, in_sample, in_totals};
 }
 
 std::vector<Quantity> Quantities() {
@@ -221,10 +210,7 @@ absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
 
 PrmonTexts RenderPrmon(const PrmonSeries& series) {
   std::vector<Quantity> quantities = Quantities();
-  const auto is_unknown = [&series](const Quantity& quantity) {
-    return !quantity.in_totals(series.totals).has_value();
-  };
-  quantities.erase(std::remove_if(quantities.begin(), quantities.end(), is_unknown), quantities.end());
+  EraseWhere(&quantities, [&](const Quantity& quantity) { return !quantity.in_totals(series.totals).has_value(); });
   const std::vector<Row> rows = RowsOf(series, quantities);
   return {TableText(series, quantities, rows), JsonText(Summary(series, quantities, rows), 2) + "\n"};
 }
@@ -305,8 +291,7 @@ absl::Status WriteCmsResources(const ExportSource& source, const std::string&, T
   const std::optional<double> events = measurement.Metric("total_events");
   std::vector<Module> modules = ModulesOf(measurement);
   // CPU time that no section measured would all be `(other)`'s: then it is left out
-  const bool any_timed =
-      std::any_of(modules.begin(), modules.end(), [](const Module& m) { return m.thread_ms.has_value(); });
+  const bool any_timed = absl::c_any_of(modules, [](const Module& m) { return m.thread_ms.has_value(); });
   const std::optional<double> cpu = any_timed ? measurement.Metric("chunk_cpu_time") : std::nullopt;
   double attributed_ms = 0;
   Module* other = nullptr;

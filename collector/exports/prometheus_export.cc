@@ -143,28 +143,35 @@ struct RowMetric {
   bool adds_up = true;  ///< over rows; else those beyond the limit are left out
 };
 
+Labels LabelsOf(const BreakdownRow& row) { return {{"dataset", row.name.str()}}; }
+Labels LabelsOf(const WorkerRow& row) { return {{"worker", row.name.str()}}; }
+Labels LabelsOf(const SectionRow& row) {
+  const std::string helper = !row.helper.has_value() ? "" : *row.helper ? "true" : "false";
+  return {{"section", row.path.str()}, {"helper", helper}};
+}
+Labels LabelsOf(const CutRow& row) { return {{"cut", row.Label()}}; }
+Labels LabelsOf(const BudgetRow& row) { return {{"part", row.part.str()}, {"group", row.group.str()}}; }
+Labels LabelsOf(const CustomMetricRow& row) { return {{"name", row.name.str()}, {"unit", row.unit.str()}}; }
+
 /// One time series a row; those of rows beyond the limit are added up as `(more)` where that means something.
 template <class Row>
-void AddRows(const std::vector<Row>& rows, Labels (*labels_of)(const Row& row),
-             const std::vector<RowMetric<Row>>& metrics, Exposition* exposition) {
+void AddRows(const std::vector<Row>& rows, const std::vector<RowMetric<Row>>& metrics, Exposition* exposition) {
   for (const RowMetric<Row>& metric : metrics) {
-    bool has_begun = false;
     double more = 0;
     bool has_more = false;
     for (size_t at = 0; at < rows.size(); ++at) {
       const std::optional<double> value = rows[at].*metric.value;
       if (!value.has_value()) continue;
-      if (!has_begun) exposition->Begin(std::string(metric.name), metric.help);
-      has_begun = true;
+      exposition->Begin(std::string(metric.name), metric.help);  // by the first of them
       if (at >= kMostRows) {
         more += *value;
         has_more = metric.adds_up;
         continue;
       }
-      exposition->Add(labels_of(rows[at]), *value);
+      exposition->Add(LabelsOf(rows[at]), *value);
     }
     if (!has_more) continue;
-    Labels labels = labels_of(rows.front());
+    Labels labels = LabelsOf(rows.front());
     for (auto& [label, text] : labels) text = "(more)";
     exposition->Add(labels, more);
   }
@@ -177,60 +184,37 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
   Exposition exposition(sink);
   AddInfo(measurement, &exposition);
   AddMetrics(source, &exposition);
-  AddRows<BreakdownRow>(
-      measurement.datasets,
-      [](const auto& row) {
-        return Labels{{"dataset", row.name.str()}};
-      },
-      {{&BreakdownRow::chunks, "crema_dataset_chunks", "Chunks of the dataset that have a result."},
-       {&BreakdownRow::attempts, "crema_dataset_attempts", "Attempts at chunks of the dataset."},
-       {&BreakdownRow::failed, "crema_dataset_failed_attempts", "Attempts that failed."},
-       {&BreakdownRow::events, "crema_dataset_events", "Events of the dataset's results."},
-       {&BreakdownRow::bytes_read, "crema_dataset_read_bytes", "Bytes read, as stored."},
-       {&BreakdownRow::duration_sum, "crema_dataset_busy_seconds", "Wall time of ended attempts."},
-       {&BreakdownRow::cpu_sum, "crema_dataset_cpu_seconds", "CPU time of ended attempts."}},
-      &exposition);
-  AddRows<WorkerRow>(
-      measurement.workers,
-      [](const auto& row) {
-        return Labels{{"worker", row.name.str()}};
-      },
-      {{&WorkerRow::chunks, "crema_worker_chunks", "Chunks whose result the worker gave."},
-       {&WorkerRow::events, "crema_worker_events", "Events of these chunks."},
-       {&WorkerRow::duration_sum, "crema_worker_busy_seconds", "Wall time of ended attempts."},
-       {&WorkerRow::cpu_sum, "crema_worker_cpu_seconds", "CPU time of ended attempts."},
-       {&WorkerRow::cores, "crema_worker_cores", "Cores of the worker."},
-       {&WorkerRow::peak_memory_bytes, "crema_worker_peak_memory_bytes",
-        "The most resident memory that it had: the kernel's peak, where that is known.", false}},
-      &exposition);
-  AddRows<SectionRow>(
-      measurement.sections,
-      [](const auto& row) {
-        const std::string helper = !row.helper.has_value() ? "" : *row.helper ? "true" : "false";
-        return Labels{{"section", row.path.str()}, {"helper", helper}};
-      },
-      {{&SectionRow::count, "crema_section_calls", "How often the section ended."},
-       {&SectionRow::self, "crema_section_self_seconds", "Time in the section and in none inside it."},
-       {&SectionRow::total, "crema_section_inclusive_seconds", "Time in the section."},
-       {&SectionRow::cpu, "crema_section_cpu_seconds", "CPU time in the section, where asked for."}},
-      &exposition);
-  AddRows<CutRow>(
-      measurement.cuts,
-      [](const auto& row) {
-        return Labels{{"cut", row.Label()}};
-      },
-      {{&CutRow::events, "crema_cut_events", "Events left after the cut.", false}}, &exposition);
-  AddRows<BudgetRow>(
-      measurement.budget,
-      [](const auto& row) {
-        return Labels{{"part", row.part.str()}, {"group", row.group.str()}};
-      },
-      {{&BudgetRow::core_seconds, "crema_budget_core_seconds", "Where the core-seconds went."}}, &exposition);
+  AddRows<BreakdownRow>(measurement.datasets,
+                        {{&BreakdownRow::chunks, "crema_dataset_chunks", "Chunks of the dataset that have a result."},
+                         {&BreakdownRow::attempts, "crema_dataset_attempts", "Attempts at chunks of the dataset."},
+                         {&BreakdownRow::failed, "crema_dataset_failed_attempts", "Attempts that failed."},
+                         {&BreakdownRow::events, "crema_dataset_events", "Events of the dataset's results."},
+                         {&BreakdownRow::bytes_read, "crema_dataset_read_bytes", "Bytes read, as stored."},
+                         {&BreakdownRow::duration_sum, "crema_dataset_busy_seconds", "Wall time of ended attempts."},
+                         {&BreakdownRow::cpu_sum, "crema_dataset_cpu_seconds", "CPU time of ended attempts."}},
+                        &exposition);
+  AddRows<WorkerRow>(measurement.workers,
+                     {{&WorkerRow::chunks, "crema_worker_chunks", "Chunks whose result the worker gave."},
+                      {&WorkerRow::events, "crema_worker_events", "Events of these chunks."},
+                      {&WorkerRow::duration_sum, "crema_worker_busy_seconds", "Wall time of ended attempts."},
+                      {&WorkerRow::cpu_sum, "crema_worker_cpu_seconds", "CPU time of ended attempts."},
+                      {&WorkerRow::cores, "crema_worker_cores", "Cores of the worker."},
+                      {&WorkerRow::peak_memory_bytes, "crema_worker_peak_memory_bytes",
+                       "The most resident memory that it had: the kernel's peak, where that is known.", false}},
+                     &exposition);
+  AddRows<SectionRow>(measurement.sections,
+                      {{&SectionRow::count, "crema_section_calls", "How often the section ended."},
+                       {&SectionRow::self, "crema_section_self_seconds", "Time in the section and in none inside it."},
+                       {&SectionRow::total, "crema_section_inclusive_seconds", "Time in the section."},
+                       {&SectionRow::cpu, "crema_section_cpu_seconds", "CPU time in the section, where asked for."}},
+                      &exposition);
+  AddRows<CutRow>(measurement.cuts, {{&CutRow::events, "crema_cut_events", "Events left after the cut.", false}},
+                  &exposition);
+  AddRows<BudgetRow>(measurement.budget,
+                     {{&BudgetRow::core_seconds, "crema_budget_core_seconds", "Where the core-seconds went."}},
+                     &exposition);
   AddRows<CustomMetricRow>(
       measurement.custom_metrics,
-      [](const auto& row) {
-        return Labels{{"name", row.name.str()}, {"unit", row.unit.str()}};
-      },
       {{&CustomMetricRow::count, "crema_user_metric_values", "How many values of the user's metric were recorded."},
        {&CustomMetricRow::sum, "crema_user_metric_value", "Sum of the values.", false},
        {&CustomMetricRow::mean, "crema_user_metric_mean_value", "Mean of the values.", false}},

@@ -1,6 +1,7 @@
 // `crema export --to roastcoffea`.
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -46,10 +47,8 @@ constexpr const char* kWorkers[] = {"avg_workers",      "peak_workers",      "to
                                     "cores_per_worker", "peak_memory_bytes", "avg_memory_per_worker_bytes"};
 /// All of them, 0 where unseen, or none: the package's table recognizes a run without Dask's spans by their absence.
 void AddFine(const Measurement& measurement, Json* metrics) {
-  if (std::none_of(std::begin(kRoastcoffeaFine), std::end(kRoastcoffeaFine),
-                   [&](const auto& names) { return measurement.Metric(names.second).has_value(); })) {
-    return;
-  }
+  const auto is_known = [&](const auto& names) { return measurement.Metric(names.second).has_value(); };
+  if (absl::c_none_of(kRoastcoffeaFine, is_known)) return;
   for (const auto& [theirs, ours] : kRoastcoffeaFine) (*metrics)[theirs] = OrZero(measurement, ours);
 }
 
@@ -57,10 +56,8 @@ void AddChunks(const Measurement& measurement, const RoastcoffeaChunkCounts& chu
   (*metrics)["num_successful_chunks"] = chunks.ok;
   (*metrics)["num_failed_chunks"] = chunks.ended - chunks.ok;
   if (chunks.ok == 0) return;
-  for (const char* statistic : {"mean", "min", "max", "std"}) {
-    (*metrics)[fmt::format("chunk_duration_{}", statistic)] =
-        OrZero(measurement, fmt::format("chunk_duration_{}", statistic));
-  }
+  const auto copy = [&](const std::string& key) { (*metrics)[key] = OrZero(measurement, key); };
+  for (const char* statistic : {"mean", "min", "max", "std"}) copy(fmt::format("chunk_duration_{}", statistic));
   if (!OrNull(measurement, "chunk_rss_delta_mean").is_null()) {
     for (const char* statistic : {"mean", "min", "max", "std"}) {
       const Json delta = OrZero(measurement, fmt::format("chunk_rss_delta_{}", statistic));
@@ -69,10 +66,7 @@ void AddChunks(const Measurement& measurement, const RoastcoffeaChunkCounts& chu
   }
   if (OrNull(measurement, "chunk_events_mean").is_null()) return;
   (*metrics)["total_events_from_chunks"] = chunks.events;
-  for (const char* statistic : {"mean", "min", "max"}) {
-    (*metrics)[fmt::format("chunk_events_{}", statistic)] =
-        OrZero(measurement, fmt::format("chunk_events_{}", statistic));
-  }
+  for (const char* statistic : {"mean", "min", "max"}) copy(fmt::format("chunk_events_{}", statistic));
 }
 
 /// Seconds since the run's start as a naive local time, which the package reads with `datetime.fromisoformat`.
@@ -160,8 +154,7 @@ Json RoastcoffeaTrackingData(const Measurement& measurement) {
   if (memory == nullptr || memory->empty() || !measurement.run.start_ns.is_integer()) return {};
   const int64_t start_ns = measurement.run.start_ns.integer();
   const auto memory_of = [memory](const std::string& worker) {
-    const auto found =
-        std::find_if(memory->begin(), memory->end(), [&](const auto& one) { return one.first == worker; });
+    const auto found = absl::c_find_if(*memory, [&](const auto& one) { return one.first == worker; });
     return found == memory->end() ? Timeline() : found->second;
   };
   Json tracking = {{"worker_counts", Json::object()}};

@@ -1,5 +1,8 @@
 #include "collector/exports/stack_exports.h"
 
+#include <unordered_map>
+
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
@@ -8,51 +11,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
-std::string FoldedFrame(std::string name) {
-  for (char& character : name) {
-    if (character == ';') character = ':';
-    if (static_cast<unsigned char>(character) < ' ') character = ' ';
-  }
-  return name;
-}
-
-std::string FoldedStack(const std::string& root, const std::string& path) {
-  std::string stack = root;
-  for (std::string& name : NamesOfPath(path)) stack += ";" + FoldedFrame(std::move(name));
-  return stack;
-}
-
-void FoldedLines::Add(const std::string& stack, int64_t number) {
-  const auto [place, is_new] = places_.try_emplace(stack, lines_.size());
-  if (is_new) lines_.emplace_back(stack, 0);
-  lines_[place->second].second = AddCounts(lines_[place->second].second, number);
-}
-
-int64_t FoldedLines::NumberOf(const std::string& stack) const {
-  const auto place = places_.find(stack);
-  return place == places_.end() ? 0 : lines_[place->second].second;
-}
-
-absl::Status WriteFoldedLines(const ExportSource& source, absl::StatusOr<FoldedLines> (*lines_of)(const ExportSource&),
-                              TextSink* sink) {
-  const absl::StatusOr<FoldedLines> lines = lines_of(source);
-  if (!lines.ok()) return lines.status();
-  if (source.baseline == nullptr) {
-    for (const auto& [stack, number] : lines->all()) sink->Write(fmt::format("{} {}\n", stack, number));
-    return absl::OkStatus();
-  }
-  const absl::StatusOr<FoldedLines> before = lines_of(*source.baseline);
-  if (!before.ok()) return before.status();
-  for (const auto& [stack, number] : before->all()) {
-    sink->Write(fmt::format("{} {} {}\n", stack, number, lines->NumberOf(stack)));
-  }
-  for (const auto& [stack, number] : lines->all()) {
-    if (!before->Has(stack)) sink->Write(fmt::format("{} 0 {}\n", stack, number));
-  }
-  return absl::OkStatus();
-}
-
 namespace {
 
 // A picture of more shows nothing; names of sections and of generated functions may hold counters.
@@ -62,9 +20,8 @@ constexpr size_t kMostFunctions = 200'000;
 class StackReader {
  public:
   void Add(const StacksFact& fact) {
-    std::vector<std::optional<size_t>> numbers;
-    numbers.reserve(fact.functions.size());
-    for (const FunctionFact& function : fact.functions) numbers.push_back(NumberOf(function));
+    const auto numbers = Mapped<std::optional<size_t>>(
+        fact.functions, [this](const FunctionFact& function) { return NumberOf(function); });
     for (const StackFact& stack : fact.stacks) {
       StackWeight* const weight = WeightOf({std::string(fact.dataset), std::string(fact.section)}, stack, numbers);
       StackWeight& known = weight != nullptr ? *weight : other_;
@@ -161,11 +118,68 @@ absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source) {
   return stacks;
 }
 
-std::string DatasetFrame(const std::string& dataset) { return dataset.empty() ? std::string(kNoName) : dataset; }
-
 // `crema export --to folded`, `stacks`, `speedscope` and `pprof`.
 
 namespace {
+
+/// Stacks with their numbers, each stack once, in the order in which they came.
+class FoldedLines {
+ public:
+  void Add(const std::string& stack, int64_t number) {
+    const auto [place, is_new] = places_.try_emplace(stack, lines_.size());
+    if (is_new) lines_.emplace_back(stack, 0);
+    lines_[place->second].second = AddCounts(lines_[place->second].second, number);
+  }
+  bool Has(const std::string& stack) const { return places_.count(stack) != 0; }
+  /// 0: there is no such stack.
+  int64_t NumberOf(const std::string& stack) const { return Has(stack) ? lines_[places_.at(stack)].second : 0; }
+  const std::vector<std::pair<std::string, int64_t>>& all() const { return lines_; }
+
+ private:
+  std::vector<std::pair<std::string, int64_t>> lines_;
+  std::unordered_map<std::string, size_t> places_;
+};
+
+/// Frames are separated by `;`, the number by the last space, stacks by line ends.
+std::string FoldedFrame(std::string name) {
+  for (char& character : name) {
+    if (character == ';') character = ':';
+    if (static_cast<unsigned char>(character) < ' ') character = ' ';
+  }
+  return name;
+}
+
+/// The frames of a section's path below `root`.
+std::string FoldedStack(const std::string& root, const std::string& path) {
+  std::string stack = root;
+  for (std::string& name : NamesOfPath(path)) stack += ";" + FoldedFrame(std::move(name));
+  return stack;
+}
+
+/// What a dataset is called in exports of stacks.
+std::string DatasetFrame(const std::string& dataset) { return dataset.empty() ? std::string(kNoName) : dataset; }
+
+/// Writes the lines of `source`. If it has a baseline, each line has two numbers, as flamegraph.pl draws a difference:
+/// that of the baseline, then its own. Errors: those of `lines_of`.
+absl::Status WriteFoldedLines(const ExportSource& source,
+                              const std::function<absl::StatusOr<FoldedLines>(const ExportSource&)>& lines_of,
+                              TextSink* sink) {
+  const absl::StatusOr<FoldedLines> lines = lines_of(source);
+  if (!lines.ok()) return lines.status();
+  if (source.baseline == nullptr) {
+    for (const auto& [stack, number] : lines->all()) sink->Write(fmt::format("{} {}\n", stack, number));
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<FoldedLines> before = lines_of(*source.baseline);
+  if (!before.ok()) return before.status();
+  for (const auto& [stack, number] : before->all()) {
+    sink->Write(fmt::format("{} {} {}\n", stack, number, lines->NumberOf(stack)));
+  }
+  for (const auto& [stack, number] : lines->all()) {
+    if (!before->Has(stack)) sink->Write(fmt::format("{} 0 {}\n", stack, number));
+  }
+  return absl::OkStatus();
+}
 
 struct FunctionSamples {
   std::string frame;
@@ -180,8 +194,7 @@ std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Mea
     std::vector<FunctionSamples>& functions = by_section[row.section.str()];
     const std::string frame = FoldedFrame(row.function.str());
     const double samples = row.samples.value_or(0);
-    const auto same = std::find_if(functions.begin(), functions.end(),
-                                   [&frame](const FunctionSamples& other) { return other.frame == frame; });
+    const auto same = absl::c_find_if(functions, [&](const FunctionSamples& other) { return other.frame == frame; });
     if (same == functions.end()) {
       functions.push_back({frame, samples});
     } else {
@@ -194,8 +207,7 @@ std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Mea
 /// The section's own time, divided as its samples are: the lines add up to it.
 void AddFunctions(const std::string& stack, int64_t microseconds, const std::vector<FunctionSamples>& functions,
                   FoldedLines* lines) {
-  double samples = 0;
-  for (const FunctionSamples& function : functions) samples += function.samples;
+  const auto samples = SumOf<double>(functions, &FunctionSamples::samples);
   double until = 0;
   int64_t written = 0;
   for (const FunctionSamples& function : functions) {
@@ -231,7 +243,8 @@ absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source) {
   return lines;
 }
 
-absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source, int64_t (*number_of)(const StackWeight&)) {
+/// In samples, or in microseconds of CPU time.
+absl::StatusOr<FoldedLines> LinesOfStacks(const ExportSource& source, bool in_samples) {
   const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
   if (!stacks.ok()) return stacks.status();
   FoldedLines lines;
@@ -240,19 +253,10 @@ absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source, int64_t (*number
     for (const auto& [functions, weight] : by_stack) {
       std::string line = root;
       for (const size_t function : functions) line += ";" + FoldedFrame(stacks->functions[function].name);
-      lines.Add(line, number_of(weight));
+      lines.Add(line, in_samples ? weight.samples : std::llround(weight.cpu_seconds * 1e6));
     }
   }
   return lines;
-}
-
-absl::StatusOr<FoldedLines> InSamples(const ExportSource& source) {
-  return LinesOf(source, [](const StackWeight& weight) { return weight.samples; });
-}
-
-/// Two runs may have been sampled at different rates.
-absl::StatusOr<FoldedLines> InMicroseconds(const ExportSource& source) {
-  return LinesOf(source, [](const StackWeight& weight) -> int64_t { return std::llround(weight.cpu_seconds * 1e6); });
 }
 
 /// The frames of all profiles: sections come first as frames without a file.
@@ -320,12 +324,9 @@ class Texts {
   Message table_;
 };
 
-std::string ValueType(Texts* texts, const char* type, const char* unit) {
-  return Message().Integer(1, texts->PlaceOf(type)).Integer(2, texts->PlaceOf(unit)).text();
-}
-
-std::string Label(Texts* texts, const char* key, const std::string& value) {
-  return Message().Integer(1, texts->PlaceOf(key)).Integer(2, texts->PlaceOf(value)).text();
+/// A ValueType (its type and unit) or a Label (its key and text).
+std::string TwoTexts(Texts* texts, const char* first, const std::string& second) {
+  return Message().Integer(1, texts->PlaceOf(first)).Integer(2, texts->PlaceOf(second)).text();
 }
 
 }  // namespace
@@ -338,7 +339,9 @@ absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSin
 }
 
 absl::Status WriteFoldedStacks(const ExportSource& source, const std::string&, TextSink* sink) {
-  return WriteFoldedLines(source, source.baseline == nullptr ? &InSamples : &InMicroseconds, sink);
+  const bool in_samples = source.baseline == nullptr;  // two runs may have been sampled at different rates
+  const auto lines_of = [in_samples](const ExportSource& of) { return LinesOfStacks(of, in_samples); };
+  return WriteFoldedLines(source, lines_of, sink);
 }
 
 absl::Status WriteSpeedscope(const ExportSource& source, const std::string&, TextSink* sink) {
@@ -389,10 +392,10 @@ absl::Status WritePprof(const ExportSource& source, const std::string&, TextSink
   const int64_t comment = texts.PlaceOf("crema " CREMA_VERSION_STRING);
   Message profile;
   profile.Integer(13, comment);
-  profile.Bytes(1, ValueType(&texts, "samples", "count")).Bytes(1, ValueType(&texts, "cpu", "nanoseconds"));
+  profile.Bytes(1, TwoTexts(&texts, "samples", "count")).Bytes(1, TwoTexts(&texts, "cpu", "nanoseconds"));
   for (const auto& [place, by_stack] : stacks->places) {
-    const std::string dataset = Label(&texts, "dataset", DatasetFrame(place.dataset));
-    const std::string section = Label(&texts, "section", place.section.empty() ? "(no section)" : place.section);
+    const std::string dataset = TwoTexts(&texts, "dataset", DatasetFrame(place.dataset));
+    const std::string section = TwoTexts(&texts, "section", place.section.empty() ? "(no section)" : place.section);
     for (const auto& [functions, weight] : by_stack) {
       Message locations;
       for (auto function = functions.rbegin(); function != functions.rend(); ++function)

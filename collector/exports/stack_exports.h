@@ -1,36 +1,9 @@
 // The sampled stacks of a run, from its records.
 #pragma once
 
-#include <unordered_map>
-
 #include "collector/exports/export_format.h"
 
 namespace crema {
-
-/// Frames are separated by `;`, the number by the last space, stacks by line ends.
-std::string FoldedFrame(std::string name);
-
-/// The frames of a section's path below `root`.
-std::string FoldedStack(const std::string& root, const std::string& path);
-
-/// Stacks with their numbers, each stack once, in the order in which they came.
-class FoldedLines {
- public:
-  void Add(const std::string& stack, int64_t number);
-  bool Has(const std::string& stack) const { return places_.count(stack) != 0; }
-  /// 0: there is no such stack.
-  int64_t NumberOf(const std::string& stack) const;
-  const std::vector<std::pair<std::string, int64_t>>& all() const { return lines_; }
-
- private:
-  std::vector<std::pair<std::string, int64_t>> lines_;
-  std::unordered_map<std::string, size_t> places_;
-};
-
-/// Writes the lines of `source`. If it has a baseline, each line has two numbers, as flamegraph.pl draws a difference:
-/// that of the baseline, then its own. Errors: those of `lines_of`.
-absl::Status WriteFoldedLines(const ExportSource& source, absl::StatusOr<FoldedLines> (*lines_of)(const ExportSource&),
-                              TextSink* sink);
 
 /// A function with its name as people read it.
 struct SampledFunction {
@@ -66,8 +39,5 @@ struct SampledStacks {
 /// Errors: there are no records, or they have no stacks. Beyond 200,000 different stacks, or functions, the rest is in
 /// one place, `(other)`.
 absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source);
-
-/// What a dataset is called in exports of stacks.
-std::string DatasetFrame(const std::string& dataset);
 
 }  // namespace crema

@@ -4,6 +4,7 @@
 #include "absl/strings/numbers.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/records/json_fields.h"
@@ -46,18 +47,15 @@ Json Fact(const Attempt& attempt) {
   return OrNull(attempt.chunk.*kMember);
 }
 
-Json Cpu(const Attempt& attempt) {
+template <auto kOf>
+Json MeasuredSeconds(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
-  return Seconds(ChunkCpu(measured.row, measured.helpers));
+  return Seconds(kOf(measured.row, measured.helpers));
 }
 Json Joined(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
   const std::optional<OwnerTime> owner = SplitOwnerTime(measured.row, measured.helpers);
   return owner.has_value() && owner->wait_known ? Seconds(owner->joined_ns) : Json();
-}
-Json Blocked(const Attempt& attempt) {
-  const Measured measured = MeasuredOf(attempt);
-  return Seconds(ChunkBlocked(measured.row, measured.helpers));
 }
 Json Duration(const Attempt& attempt) { return attempt.has_ended() ? Json(DurationSeconds(attempt.chunk)) : Json(); }
 Json TimePerEvent(const Attempt& attempt) {
@@ -104,10 +102,10 @@ constexpr ChunkField kFields[] = {
     {"time_per_event", TimePerEvent},
     {"bytes_read", Fact<&ChunkFact::bytes_read>},
     {"bytes_uncompressed", Fact<&ChunkFact::bytes_uncompressed>},
-    {"cpu", Cpu},
+    {"cpu", MeasuredSeconds<ChunkCpu>},
     {"cpu_wait", [](const Attempt& attempt) { return Seconds(attempt.chunk.cpu_wait_ns); }},
     {"joined", Joined},
-    {"blocked", Blocked},
+    {"blocked", MeasuredSeconds<ChunkBlocked>},
     {"cpu_ns", Fact<&ChunkFact::cpu_ns>},
     {"helper_cpu_ns", Fact<&ChunkFact::helper_cpu_ns>},
     {"cpu_wait_ns", Fact<&ChunkFact::cpu_wait_ns>},
@@ -185,12 +183,9 @@ std::vector<std::string> Conditions(const std::string& text) {
 absl::Span<const ChunkField> ChunkFields() { return kFields; }
 
 absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
-  std::string names;
-  for (const ChunkField& field : kFields) {
-    if (field.name == name) return &field;
-    names += (names.empty() ? "" : ", ") + std::string(field.name);
-  }
-  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name, names));
+  if (const ChunkField* const field = FindBy(kFields, &ChunkField::name, name)) return field;
+  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name,
+                                                fmt::join(Mapped<std::string_view>(kFields, &ChunkField::name), ", ")));
 }
 
 Json ChunkAsJson(const Attempt& attempt) {
@@ -389,8 +384,6 @@ std::vector<CsvTable> TablesOf(const ExportSource& source) {
   return tables;
 }
 
-using Entries = std::pair<int64_t, int64_t>;
-
 absl::Status WriteCsv(const ExportSource& source, TextSink* sink) {
   std::vector<std::string> line;
   for (const ChunkField& field : ChunkFields()) line.emplace_back(field.name);
@@ -402,10 +395,6 @@ absl::Status WriteCsv(const ExportSource& source, TextSink* sink) {
   });
 }
 
-Json NumberOr(const MissingRange& range, int64_t Entries::*member) {
-  return range.has_value() ? Json((*range).*member) : Json();
-}
-
 /// One row a range; its entries are null where the whole file is meant.
 absl::Status WriteMissing(const ExportSource& source, const std::string& path, TextSink* sink) {
   const absl::StatusOr<std::vector<MissingFile>> missing = FindMissing(source);
@@ -414,8 +403,8 @@ absl::Status WriteMissing(const ExportSource& source, const std::string& path, T
   if (is_csv) sink->Write("dataset,file,tree,entry_start,entry_stop\n");
   for (const MissingFile& file : *missing) {
     for (const MissingRange& range : file.ranges) {
-      const Json first = NumberOr(range, &Entries::first);
-      const Json stop = NumberOr(range, &Entries::second);
+      const Json first = range.has_value() ? Json(range->first) : Json();
+      const Json stop = range.has_value() ? Json(range->second) : Json();
       if (absl::EndsWith(path, ".txt")) {
         // Programs that read lines take the last entry, not the one after it; `0 -1` is the whole file.
         sink->Write(range.has_value() ? fmt::format("{} {} {}\n", file.file, range->first, range->second - 1)

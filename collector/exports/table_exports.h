@@ -5,7 +5,6 @@
 #include "absl/types/span.h"
 #include "collector/sources/record_log.h"
 #include "nlohmann/json.hpp"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -1,6 +1,7 @@
 // What the compiler knows of members of structs, and arrays that are made from parts: for tables of fields and columns.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -36,6 +37,28 @@ constexpr std::string_view NameOfMember() {
   name.remove_prefix(name.find("kMember = "));
   name = name.substr(0, name.find_first_of(";]"));
   return name.substr(name.rfind(':') + 1);
+}
+
+/// A member, and its name for a key.
+template <class Struct, class Value>
+struct NamedMember {
+  std::string_view key;
+  Value Struct::*member;
+};
+
+template <class Struct, class Value>
+NamedMember(std::string_view, Value Struct::*) -> NamedMember<Struct, Value>;
+
+/// Members of one type.
+template <auto... kMembers>
+struct MemberList {
+  static constexpr std::array kNamed = {NamedMember{NameOfMember<kMembers>(), kMembers}...};
+};
+
+/// Takes each of the members from the other one where it is larger there. An empty optional is less than any value.
+template <auto... kMembers, class Struct>
+void KeepLarger(const Struct& other, Struct* to) {
+  ((to->*kMembers = std::max(to->*kMembers, other.*kMembers)), ...);
 }
 
 /// An array of the parts, one after the other: values, and arrays of them.

@@ -1,7 +1,10 @@
 // Short forms of loops over lists, beside Abseil's (absl::c_any_of and its like, which come along).
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <iterator>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,6 +58,50 @@ Value SumOf(const List& list, const Function& of) {
   Value sum = 0;
   for (const auto& item : list) sum += std::invoke(of, item);
   return sum;
+}
+
+/// The first item for which `of`, a member or a function, says most, and what it says; null and 0 where no item has
+/// more.
+template <class List, class Function>
+auto LargestBy(const List& list, const Function& of) {
+  std::pair<decltype(&*std::begin(list)), double> largest = {nullptr, 0};
+  for (const auto& item : list) {
+    if (const double value = std::invoke(of, item); value > largest.second) largest = {&item, value};
+  }
+  return largest;
+}
+
+/// 0, 1, ..., `count` - 1.
+template <class Index>
+std::vector<Index> Indices(size_t count) {
+  std::vector<Index> indices(count);
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+/// Sorts the list, and leaves each item in it once. Returns the place of each of the items that there were.
+template <class Item>
+std::vector<uint32_t> SortAndNumber(std::vector<Item>* list) {
+  const std::vector<Item> before = *list;
+  absl::c_sort(*list);
+  list->erase(std::unique(list->begin(), list->end()), list->end());
+  return Mapped<uint32_t>(before, [list](const Item& item) {
+    return static_cast<uint32_t>(absl::c_lower_bound(*list, item) - list->begin());
+  });
+}
+
+/// The item at this index of a list, which grows to have it.
+template <class List>
+typename List::reference GrownAt(List* list, size_t index) {
+  if (index >= list->size()) list->resize(index + 1);
+  return (*list)[index];
+}
+
+/// Moves the items of one list to the end of the other.
+template <class List, class From>
+void Append(List* list, From&& from) {
+  static_assert(!std::is_reference_v<From>, "a list that is left empty");
+  list->insert(list->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
 template <class List, class Condition>

@@ -44,6 +44,33 @@ TEST(Sequences, SumOfAddsInTheTypeThatIsAskedFor) {
   EXPECT_EQ(SumOf<double>(std::vector<Named>(), &Named::size), 0);
 }
 
+TEST(Sequences, LargestByIsTheFirstOfTheLargestThatAreAboveNothing) {
+  const auto [largest, size] = LargestBy(kNamed, &Named::size);
+  EXPECT_EQ(largest, &kNamed[0]);
+  EXPECT_EQ(size, 2);
+  const auto [none, nothing] = LargestBy(kNamed, [](const Named& of) { return -of.size; });
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(nothing, 0);
+}
+
+TEST(Sequences, SortAndNumberSaysWhereEachItemWent) {
+  std::vector<std::string> names = {"b", "c", "b", "a"};
+  EXPECT_THAT(SortAndNumber(&names), ElementsAre(1, 2, 1, 0));
+  EXPECT_THAT(names, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(Indices<int>(3), ElementsAre(0, 1, 2));
+}
+
+TEST(Sequences, ListsGrowByAnIndexAndByOtherLists) {
+  std::vector<std::string> names;
+  GrownAt(&names, 1) = "b";
+  GrownAt(&names, 0) = "a";
+  Append(&names, std::vector<std::string>{"c", "d"});
+  EXPECT_THAT(names, ElementsAre("a", "b", "c", "d"));
+  std::vector<bool> flags;
+  GrownAt(&flags, 1) = true;
+  EXPECT_THAT(flags, ElementsAre(false, true));
+}
+
 TEST(Sequences, EraseWhereKeepsTheOthersInTheirOrder) {
   std::vector<Named> named = kNamed;
   EraseWhere(&named, [](const Named& of) { return of.size == 1; });

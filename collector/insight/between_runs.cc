@@ -1,7 +1,6 @@
 #include "collector/insight/between_runs.h"
 
 #include <boost/math/distributions/students_t.hpp>
-#include <numeric>
 
 #include "collector/idioms/sequences.h"
 #include "collector/insight/thresholds.h"

@@ -1,6 +1,7 @@
 #include "collector/insight/chunk_size_advice.h"
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/verdict_table.h"
@@ -58,16 +59,10 @@ struct Fit {
 };
 
 std::optional<Fit> FitOf(const ChunkFitRow& row) {
-  const std::optional<double> fixed = row.fixed_seconds;
-  const std::optional<double> slope = row.seconds_per_event;
-  if (!fixed.has_value() || !slope.has_value()) return std::nullopt;
-  Fit fit;
-  fit.fixed = std::max(0.0, *fixed);
-  fit.fixed_low = std::max(0.0, row.fixed_seconds_low.value_or(*fixed));
-  fit.fixed_high = std::max(0.0, row.fixed_seconds_high.value_or(*fixed));
-  fit.slope = *slope;
-  fit.slope_high = row.seconds_per_event_high.value_or(*slope);
-  return fit;
+  if (!row.fixed_seconds.has_value() || !row.seconds_per_event.has_value()) return std::nullopt;
+  const double fixed = *row.fixed_seconds, slope = *row.seconds_per_event;
+  return Fit{std::max(0.0, fixed), std::max(0.0, row.fixed_seconds_low.value_or(fixed)),
+             std::max(0.0, row.fixed_seconds_high.value_or(fixed)), slope, row.seconds_per_event_high.value_or(slope)};
 }
 
 /// Chunks of one size, or whose time does not grow: nearly all of it is fixed, if the fit is sure that events take
@@ -124,10 +119,8 @@ std::string HeedTheRun(const ChunkFitRow& row, double tail, ChunkSizeAdvice& adv
 /// What the dataset has; of several passes over it what all have read, so at least what one can. nullopt where its
 /// chunks did not record that.
 std::optional<double> EventsOf(const Measurement& measurement, const ChunkFitRow& fit) {
-  for (const BreakdownRow& row : measurement.datasets) {
-    if (row.name == fit.dataset) return row.events;
-  }
-  return measurement.Metric("total_events");
+  const BreakdownRow* row = FindBy(measurement.datasets, &BreakdownRow::name, fit.dataset);
+  return row == nullptr ? measurement.Metric("total_events") : std::optional<double>(row->events);
 }
 
 /// No chunk can have more events than there are.

@@ -28,6 +28,60 @@ std::string SignedTime(double seconds) {
   return fmt::format("{}{}", seconds < 0 ? "-" : "+", HumanDuration(std::fabs(seconds)));
 }
 
+ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vector<double>& after) {
+  ElapsedDifference difference{MeanOf(after) - MeanOf(before), std::nullopt, std::nullopt};
+  if (before.size() + after.size() > 2) {
+    double deviation = 0;
+    const MeasuredChange measured = BetweenSides(before, after, &deviation);
+    difference.low = difference.seconds - measured.below;
+    difference.high = difference.seconds + measured.above;
+  }
+  return difference;
+}
+
+/// Parts of each run's elapsed time, by their names; false where a run has no budget.
+bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, double>>* runs) {
+  for (const Measurement* measurement : documents) {
+    const std::optional<BudgetRows> budget = ReadBudget(*measurement);
+    const double wall_time = measurement->Metric("wall_time").value_or(0);
+    if (!budget.has_value() || budget->core_seconds <= 0) return false;
+    std::map<std::string, double>& parts = runs->emplace_back();
+    const double absent = SecondsOf(GapsOfWorkers(*measurement, 0));
+    if (absent > 0) parts["no worker"] = absent;
+    for (const BudgetPart& part : budget->parts)
+      parts[part.part] += part.core_seconds / budget->core_seconds * (wall_time - absent);
+  }
+  return true;
+}
+
+/// nullopt: the wall time of a run is missing, or a side has no run.
+std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
+  std::vector<double> was, now;
+  for (const auto& [side, times] : {std::pair(&before, &was), std::pair(&after, &now)}) {
+    for (const Measurement* measurement : *side) {
+      if (const auto wall_time = measurement->Metric("wall_time")) times->push_back(*wall_time);
+    }
+    if (times->empty() || times->size() < side->size()) return std::nullopt;
+  }
+  ElapsedChange change{MeanOf(was), MeanOf(now), DifferenceOf(was, now), {}};
+  std::vector<std::map<std::string, double>> parts_before, parts_after;
+  if (!SplitElapsed(before, &parts_before) || !SplitElapsed(after, &parts_after)) return change;
+  std::set<std::string> names;
+  for (const auto* runs : {&parts_before, &parts_after}) {
+    for (const auto& run : *runs) {
+      for (const auto& [name, seconds] : run) names.insert(name);
+    }
+  }
+  for (const std::string& name : names) {
+    const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
+      return Mapped<double>(runs, [&name](const auto& run) { return ValueOr(run, name, 0); });
+    };
+    change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
+  }
+  SortLargestFirst(&change.parts, [](const ElapsedPart& a) { return std::fabs(a.difference.seconds); });
+  return change;
+}
+
 /// "after took 11.0 s, before 10.0 s (+10 %): computing +0.61 s, tail +0.32 s."
 std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) {
   const std::optional<ElapsedChange> change = CompareElapsed(before.documents, after.documents);
@@ -206,11 +260,10 @@ std::string SurroundingsWords(const ComparedSide& before, const ComparedSide& af
 std::string TroubleWords(const ComparedSide& side) {
   std::string words;
   for (const Measurement* measurement : side.documents) {
-    const RunTrouble trouble = FindRunTrouble(*measurement);
     const std::string state = measurement->run.state.str();
-    std::string clauses = state == "running" || state == "killed" ? "it is " + state : "";
-    if (clauses == "it is killed") clauses = "it was killed";
-    for (const std::string& clause : trouble.clauses) clauses += (clauses.empty() ? "" : "; ") + clause;
+    std::string clauses = state == "running" ? "it is running" : state == "killed" ? "it was killed" : "";
+    for (const std::string& clause : FindRunTrouble(*measurement).clauses)
+      clauses += (clauses.empty() ? "" : "; ") + clause;
     if (clauses.empty()) continue;
     words += fmt::format(
         " {} is not complete ({}): only what it did is compared, and its elapsed time is not that of the whole.",
@@ -219,49 +272,19 @@ std::string TroubleWords(const ComparedSide& side) {
   return words;
 }
 
-ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vector<double>& after) {
-  ElapsedDifference difference{MeanOf(after) - MeanOf(before), std::nullopt, std::nullopt};
-  if (before.size() + after.size() > 2) {
-    double deviation = 0;
-    const MeasuredChange measured = BetweenSides(before, after, &deviation);
-    difference.low = difference.seconds - measured.below;
-    difference.high = difference.seconds + measured.above;
-  }
-  return difference;
-}
-
-/// Parts of each run's elapsed time, by their names; false where a run has no budget.
-bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, double>>* runs) {
-  for (const Measurement* measurement : documents) {
-    const std::optional<BudgetRows> budget = ReadBudget(*measurement);
-    const double wall_time = measurement->Metric("wall_time").value_or(0);
-    if (!budget.has_value() || budget->core_seconds <= 0) return false;
-    std::map<std::string, double>& parts = runs->emplace_back();
-    const double absent = SecondsOf(GapsOfWorkers(*measurement, 0));
-    if (absent > 0) parts["no worker"] = absent;
-    for (const BudgetPart& part : budget->parts)
-      parts[part.part] += part.core_seconds / budget->core_seconds * (wall_time - absent);
-  }
-  return true;
-}
-
 struct Node {
   double self_before = 0, self_after = 0;
   double before = 0, after = 0;  // with all that is inside
   std::map<std::string, Node> inside;
 };
 
-Node* FindNode(const std::string& path, Node* root) {
-  Node* node = root;
-  for (const absl::string_view name : absl::StrSplit(path, '/')) node = &node->inside[std::string(name)];
-  return node;
-}
-
 void AddSelfTimes(const Documents& documents, double Node::*self, Node* root) {
   for (const Measurement* measurement : documents) {
     for (const SectionRow& row : measurement->sections) {
       if (row.helper.value_or(false)) continue;
-      FindNode(row.path.str(), root)->*self += row.self.value_or(0) / static_cast<double>(documents.size());
+      Node* node = root;
+      for (const absl::string_view name : absl::StrSplit(row.path.str(), '/')) node = &node->inside[std::string(name)];
+      node->*self += row.self.value_or(0) / static_cast<double>(documents.size());
     }
   }
 }
@@ -277,7 +300,7 @@ void AddUp(Node* node) {
 }
 
 void AddRows(const Node& node, const std::string& path, int depth, std::vector<SectionDifference>* rows) {
-  std::vector<const std::pair<const std::string, Node>*> children =
+  auto children =
       Mapped<const std::pair<const std::string, Node>*>(node.inside, [](const auto& child) { return &child; });
   SortLargestFirst(&children, [](const auto* a) { return std::fabs(a->second.after - a->second.before); });
   for (const auto* child : children) {
@@ -301,16 +324,11 @@ constexpr Number SectionRow::*kSectionFields[] = {&SectionRow::self, &SectionRow
 ComparedValue ValueOf(std::string key, std::string label, std::string unit, std::vector<std::optional<double>> values) {
   ComparedValue compared{std::move(key), std::move(label), std::move(unit), std::move(values), {}};
   const std::optional<double>& first = compared.values.front();
-  for (const std::optional<double>& value : compared.values) {
-    const bool known = first.has_value() && value.has_value();
-    if (known && *first == *value) {
-      compared.changes.emplace_back(0.0);
-    } else if (known && *first != 0) {
-      compared.changes.emplace_back((*value - *first) / std::fabs(*first));
-    } else {
-      compared.changes.emplace_back(std::nullopt);
-    }
-  }
+  compared.changes = Mapped<std::optional<double>>(compared.values, [&first](const std::optional<double>& value) {
+    const bool are_known = first.has_value() && value.has_value();
+    if (are_known && *first == *value) return std::optional(0.0);
+    return are_known && *first != 0 ? std::optional((*value - *first) / std::fabs(*first)) : std::nullopt;
+  });
   return compared;
 }
 
@@ -450,8 +468,7 @@ std::vector<std::string> PartsFromTheEnd(const std::string& path) {
 
 /// The last part of each source's path in which they differ, where that distinguishes all of them; else none.
 std::vector<std::string> DifferingParts(const std::vector<std::string>& sources) {
-  std::vector<std::vector<std::string>> paths;
-  for (const std::string& source : sources) paths.push_back(PartsFromTheEnd(source));
+  const auto paths = Mapped<std::vector<std::string>>(sources, PartsFromTheEnd);
   for (size_t at = 0;; ++at) {
     std::vector<std::string> parts;
     for (const auto& path : paths) {
@@ -591,35 +608,6 @@ std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& a
          TroubleWords(after);
 }
 
-std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
-  std::vector<double> was, now;
-  for (const auto& [side, times] : {std::pair(&before, &was), std::pair(&after, &now)}) {
-    for (const Measurement* measurement : *side) {
-      if (const auto wall_time = measurement->Metric("wall_time")) times->push_back(*wall_time);
-    }
-    if (times->empty() || times->size() < side->size()) return std::nullopt;
-  }
-  ElapsedChange change{MeanOf(was), MeanOf(now), DifferenceOf(was, now), {}};
-  std::vector<std::map<std::string, double>> parts_before, parts_after;
-  if (!SplitElapsed(before, &parts_before) || !SplitElapsed(after, &parts_after)) return change;
-  std::set<std::string> names;
-  for (const auto* runs : {&parts_before, &parts_after}) {
-    for (const auto& run : *runs) {
-      for (const auto& [name, seconds] : run) names.insert(name);
-    }
-  }
-  for (const std::string& name : names) {
-    const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
-      std::vector<double> seconds;
-      for (const auto& run : runs) seconds.push_back(ValueOr(run, name, 0));
-      return seconds;
-    };
-    change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
-  }
-  SortLargestFirst(&change.parts, [](const ElapsedPart& a) { return std::fabs(a.difference.seconds); });
-  return change;
-}
-
 std::vector<SectionDifference> CompareSectionTrees(const Documents& before, const Documents& after) {
   Node root;
   AddSelfTimes(before, &Node::self_before, &root);
@@ -652,10 +640,8 @@ bool ComparedValue::differs() const {
 }
 
 std::vector<ComparedValue> Comparison::Unequal() const {
-  std::vector<ComparedValue> unequal;
-  for (const ComparedValue& value : should_be_equal) {
-    if (!IsEqual(value)) unequal.push_back(value);
-  }
+  std::vector<ComparedValue> unequal = should_be_equal;
+  EraseWhere(&unequal, IsEqual);
   return unequal;
 }
 
@@ -669,8 +655,7 @@ Comparison Compare(const Documents& documents, std::vector<PairedChange> paired,
     const PairedChange* by_pieces = at <= comparison.paired.size() ? &comparison.paired[at - 1] : nullptr;
     comparison.sentences.push_back(ComparisonSentence({{documents[0]}, comparison.runs[0].name},
                                                       {{documents[at]}, comparison.runs[at].name}, by_pieces));
-    const std::optional<ElapsedChange> elapsed = CompareElapsed({documents[0]}, {documents[at]});
-    if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
+    if (const auto elapsed = CompareElapsed({documents[0]}, {documents[at]})) comparison.elapsed.push_back(*elapsed);
   }
   if (comparison.elapsed.size() + 1 < documents.size()) comparison.elapsed.clear();
   CompareFigures(documents, &comparison);
@@ -690,8 +675,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
   comparison.runs = {{"before", "", ""}, {"after", "", ""}};
   comparison.sentences.push_back(ComparisonSentence({before, "before"}, {after, "after"},
                                                     comparison.paired.empty() ? nullptr : &comparison.paired.front()));
-  const std::optional<ElapsedChange> elapsed = CompareElapsed(before, after);
-  if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
+  if (const auto elapsed = CompareElapsed(before, after)) comparison.elapsed.push_back(*elapsed);
   CompareFigures(all, &comparison);
   comparison.section_tree = CompareSectionTrees(before, after);
   for (ComparedValue& value : comparison.should_be_equal) ReduceToSides(before.size(), /*is_equal=*/true, &value);

@@ -1,8 +1,9 @@
-#include "collector/insight/comparison_gate.h"
+// Gates on a comparison, for continuous integration.
 
 #include "absl/strings/numbers.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/insight/comparison.h"
 
 namespace crema {
 namespace {
@@ -12,13 +13,8 @@ constexpr char kUnequal[] = "unequal";
 const ComparedValue* FindField(const std::vector<ComparedRow>& rows, const std::string& name_and_field) {
   const size_t colon = name_and_field.rfind(':');
   if (colon == std::string::npos) return nullptr;
-  for (const ComparedRow& row : rows) {
-    if (row.name != name_and_field.substr(0, colon)) continue;
-    for (const ComparedValue& value : row.fields) {
-      if (value.key == name_and_field.substr(colon + 1)) return &value;
-    }
-  }
-  return nullptr;
+  const ComparedRow* row = FindBy(rows, &ComparedRow::name, name_and_field.substr(0, colon));
+  return row == nullptr ? nullptr : FindBy(row->fields, &ComparedValue::key, name_and_field.substr(colon + 1));
 }
 
 const ComparedValue* Find(const Comparison& comparison, const std::string& key) {
@@ -103,14 +99,12 @@ std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) 
   for (size_t i = 0; i < comparison.paired.size(); ++i) {
     const PairedChange& change = comparison.paired[i];
     const std::string& name = comparison.runs[i + 1].name;
-    GateResult result;
-    if (change.conclusion == ChangeConclusion::kNotKnown) {
-      result.sentence = fmt::format("whether the work of {} took longer is not known: {}", name, change.why_not);
-    } else {
-      result.fell = change.low > percent / 100;
-      result.sentence =
-          fmt::format("the {} in the chunks of {} changed by {} to {}", change.is_of_work ? "work" : "time", name,
-                      HumanChange(change.low), HumanChange(change.high));
+    GateResult result = {false,
+                         fmt::format("whether the work of {} took longer is not known: {}", name, change.why_not)};
+    if (change.conclusion != ChangeConclusion::kNotKnown) {
+      result = {change.low > percent / 100,
+                fmt::format("the {} in the chunks of {} changed by {} to {}", change.is_of_work ? "work" : "time", name,
+                            HumanChange(change.low), HumanChange(change.high))};
     }
     judged.push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});
   }

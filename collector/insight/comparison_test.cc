@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/comparison_gate.h"
 #include "collector/insight/judged_document_fixture.h"
 #include "collector/measurement/measurement.h"
 #include "gmock/gmock.h"

@@ -2,6 +2,7 @@
 
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/words.h"
 
 namespace crema {
@@ -12,10 +13,8 @@ std::string CoreTime(double core_seconds) {
 }
 
 double BudgetRows::Share(std::string_view part) const {
-  for (const BudgetPart& row : parts) {
-    if (row.part == part) return row.share;
-  }
-  return 0;
+  const BudgetPart* row = FindBy(parts, &BudgetPart::part, part);
+  return row == nullptr ? 0 : row->share;
 }
 
 std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement) {
@@ -24,8 +23,7 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
   for (const auto& row : measurement.process_sections) {
     if (const double self = row.self_in_workers.value_or(0); self > 0) sections.push_back({row.path.str(), self});
   }
-  std::stable_sort(sections.begin(), sections.end(),
-                   [](const OutsideSection& a, const OutsideSection& b) { return a.self > b.self; });
+  SortLargestFirst(&sections, &OutsideSection::self);
   if (sections.size() > kMost) sections.resize(kMost);
   return sections;
 }
@@ -43,8 +41,7 @@ namespace {
 /// Whether a process of `crema run` has records.
 bool HasRecords(const Measurement& measurement, const ProcessUseRow& row) {
   const std::string process = fmt::format("{}:{:.0f}", row.host.str(), row.pid.value_or(0));
-  return std::any_of(measurement.workers.begin(), measurement.workers.end(),
-                     [&process](const WorkerRow& worker) { return worker.process.str() == process; });
+  return absl::c_any_of(measurement.workers, [&](const WorkerRow& worker) { return worker.process == process; });
 }
 
 /// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
@@ -76,7 +73,7 @@ struct AliveStep {
 /// Worker-seconds that lost workers are missing from, until `end`: at each moment no more than there are fewer than at
 /// most.
 void AddAbsence(std::vector<AliveStep> steps, double end, LostWorkers& lost) {
-  std::stable_sort(steps.begin(), steps.end(), [](const AliveStep& a, const AliveStep& b) { return a.time < b.time; });
+  SortBy(&steps, &AliveStep::time);
   int most = 0;
   int alive = 0;
   for (const AliveStep& step : steps) most = std::max(most, alive += step.alive);
@@ -101,37 +98,30 @@ bool HasUnannouncedThreads(const Measurement& measurement) {
 std::string ProcessWithoutGuards(const Measurement& measurement, double waited) {
   // An engine's workers have the chunks of processes below them, which have no rows of their own then.
   if (measurement.run.engine.has_value()) return "";
-  const ProcessUseRow* most = nullptr;
-  for (const ProcessUseRow& row : measurement.processes) {
-    const double cpu = row.cpu.value_or(0);
-    if (!HasRecords(measurement, row) && cpu > (most == nullptr ? 0 : most->cpu.value_or(0))) most = &row;
-  }
+  const auto [most, cpu] = LargestBy(measurement.processes, [&](const ProcessUseRow& row) {
+    return HasRecords(measurement, row) ? 0 : row.cpu.value_or(0);
+  });
   // What ended while a chunk waited for it is that chunk's.
   const double known = measurement.Metric("children_cpu_time").value_or(0);
-  if (most == nullptr || waited <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / waited)) return "";
+  if (most == nullptr || waited <= 0 || !kThreadsMatter.Holds((cpu - known) / waited)) return "";
   return fmt::format("process {} ({:.0f}), which has no chunk in these records, computed for {} in this run",
-                     ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(*most->cpu));
+                     ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(cpu));
 }
 
 std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from) {
-  const double wall = measurement.Metric("wall_time").value_or(0);
+  const double end = std::max(from, measurement.Metric("wall_time").value_or(0));
   std::vector<WorkerGap> gaps;
   bool is_open = false;
   for (const TimelinePoint& point : measurement.timelines.worker_counts) {
-    const double seconds = std::clamp(point.seconds, from, std::max(from, wall));
-    if (is_open) gaps.back().until = seconds;
-    if (point.value == 0 && !is_open) gaps.push_back({seconds, std::max(from, wall)});
-    if (point.value == 0 && is_open) gaps.back().until = std::max(from, wall);
+    const double seconds = std::clamp(point.seconds, from, end);
+    if (is_open && point.value != 0) gaps.back().until = seconds;
+    if (!is_open && point.value == 0) gaps.push_back({seconds, end});
     is_open = point.value == 0;
   }
   return gaps;
 }
 
-double SecondsOf(const std::vector<WorkerGap>& gaps) {
-  double sum = 0;
-  for (const WorkerGap& gap : gaps) sum += gap.seconds();
-  return sum;
-}
+double SecondsOf(const std::vector<WorkerGap>& gaps) { return SumOf<double>(gaps, &WorkerGap::seconds); }
 
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap) {
   std::map<std::string, double> by_name;
@@ -147,9 +137,8 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
   }
   if (!kMostOfIt.Holds(sum / gap)) return "";
   std::string names;
-  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   while (!by_name.empty()) {  // the largest, and the next one where it matters
-    const auto largest = std::max_element(by_name.begin(), by_name.end(), less);
+    const auto largest = absl::c_max_element(by_name, [](const auto& a, const auto& b) { return a.second < b.second; });
     names += (names.empty() ? "" : ", ") + ShortName(largest->first);
     if (kMostOfIt.Holds(largest->second / sum) || names.size() > ShortName(largest->first).size()) break;
     by_name.erase(largest);
@@ -172,14 +161,12 @@ std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {
   BudgetRows budget;
   for (const auto& row : measurement.budget) {
     const std::string group = row.group.str();
-    auto same = [&group](const BudgetGroup& other) { return other.group == group; };
-    auto found = std::find_if(budget.groups.begin(), budget.groups.end(), same);
+    auto found = absl::c_find_if(budget.groups, [&](const BudgetGroup& other) { return other.group == group; });
     if (found == budget.groups.end()) found = budget.groups.insert(found, BudgetGroup{group, std::nullopt, 0});
-    const std::optional<double> core_seconds = row.core_seconds;
-    if (!core_seconds.has_value()) continue;
-    found->core_seconds = found->core_seconds.value_or(0) + *core_seconds;
-    budget.core_seconds += *core_seconds;
-    budget.parts.push_back({row.part.str(), group, *core_seconds, 0});
+    if (!row.core_seconds.has_value()) continue;
+    found->core_seconds = found->core_seconds.value_or(0) + *row.core_seconds;
+    budget.core_seconds += *row.core_seconds;
+    budget.parts.push_back({row.part.str(), group, *row.core_seconds, 0});
   }
   if (!(budget.core_seconds > 0)) return std::nullopt;
   for (BudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
@@ -242,8 +229,7 @@ std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::strin
   if (changes.empty()) return memory;
   int64_t end_ns = changes.back().time_ns;
   for (const WorkerRow& row : measurement.workers) {
-    if (row.name.str() != worker) continue;
-    end_ns = std::max(end_ns, Nanoseconds(row.stop.value_or(0)));
+    if (row.name == worker) end_ns = std::max(end_ns, Nanoseconds(row.stop.value_or(0)));
   }
   size_t next = 0;
   for (int64_t time_ns = std::max(changes.front().time_ns, end_ns - kMemorySpanNs); time_ns <= end_ns;
@@ -285,8 +271,7 @@ std::string RangeOfResults(const LostWorkers& lost, double events) {
 LostWorkers FindLostWorkers(const Measurement& measurement) {
   LostWorkers lost;
   if (ReadRunEvidence(measurement).state == RunState::kKilled) return lost;
-  const bool has_engine = !measurement.run.engine.str().empty();
-  lost.has_engine = has_engine;
+  lost.has_engine = !measurement.run.engine.empty();
   std::vector<std::pair<double, std::string>> vanished;
   std::vector<AliveStep> steps;
   double end = 0;
@@ -295,14 +280,13 @@ LostWorkers FindLostWorkers(const Measurement& measurement) {
     ++lost.workers;
     const double start = worker.start.value_or(0);
     const double stop = std::max(start, worker.stop.value_or(start));
-    const std::string reason = worker.left_reason.str();
     const bool is_lost = worker.state == "lost";
     steps.push_back({start, 1, 0});
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;
     vanished.emplace_back(stop, worker.name.str());
-    if (!reason.empty()) ++lost.reasons[reason];
-    if (has_engine) continue;
+    if (!worker.left_reason.empty()) ++lost.reasons[worker.left_reason.str()];
+    if (lost.has_engine) continue;
     lost.uncertain_chunks += worker.chunks.value_or(0);
     lost.uncertain_events += worker.events.value_or(0);
   }

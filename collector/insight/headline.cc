@@ -1,14 +1,12 @@
-#include "collector/insight/headline.h"
+// The two sentences that open every summary.
 
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
-#include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/thresholds.h"
-#include "collector/insight/verdict_families.h"
-#include "collector/insight/verdict_table.h"
+#include "collector/insight/verdicts.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/records/facts.h"
@@ -16,24 +14,36 @@
 namespace crema {
 namespace {
 
+using SaidBy = std::array<std::string_view, 2>;  // verdicts that would say the same again
+using Parts = std::array<std::string_view, 3>;   // of the budget
+
 /// What the core-seconds were used for, and how a person says it.
 struct Use {
   double share;
   bool characterises;
   std::string_view name;
-  std::string_view clause;                       ///< `{}`: the share of all
-  std::array<std::string_view, 2> said_by = {};  ///< verdicts that would say the same again
-  std::array<std::string_view, 3> parts = {};    ///< and parts of the budget
+  std::string_view clause;  ///< `{}`: the share of all
+  SaidBy said_by = {};
+  Parts parts = {};
 };
+
+std::string AsSentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text + ".";
+}
 
 struct Class {
   std::string sentence;
-  std::array<std::string_view, 2> said_by = {};
+  SaidBy said_by = {};
   /// Losses that it has named; none where it only says that cores were idle, and not when.
-  std::array<std::string_view, 3> parts = {};
+  Parts parts = {};
 
   /// Without the kind: "Your code waited for 44 % of 3 h 21 m of core time and computed for 33 %."
-  std::string Clause() const;
+  std::string Clause() const {
+    constexpr std::string_view kAfterKind = ": ";
+    const size_t kind = sentence.find(kAfterKind);
+    return kind == sentence.npos ? "" : AsSentence(sentence.substr(kind + kAfterKind.size()));
+  }
 };
 
 /// A loss and its share of the core-seconds, or of the worker-seconds where workers were not there.
@@ -42,17 +52,6 @@ struct Loss {
   double share = 0;
   std::string_view part = {};  ///< of the budget, where it is one
 };
-
-std::string AsSentence(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text + ".";
-}
-
-std::string Class::Clause() const {
-  constexpr std::string_view kAfterKind = ": ";
-  const size_t kind = sentence.find(kAfterKind);
-  return kind == sentence.npos ? "" : AsSentence(sentence.substr(kind + kAfterKind.size()));
-}
 
 /// "uses a GPU: some kernel ran for 75 % of the time in which it did".
 std::string UseOfUncountedGpu(const Measurement& measurement) {
@@ -116,57 +115,30 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 8> uses = {{
-      {waiting,
-       RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
-       cpu_wait > blocked ? "short of CPU" : "waiting-bound",
-       "your code waited for {}",
-       {"waiting-bound", "cpu-contention"},
-       {"cpu_wait", "blocked", "waiting"}},
-      {gpu,
-       RuleOf("gpu-bound").threshold.Holds(gpu),
+      {waiting, RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
+       cpu_wait > blocked ? "short of CPU" : "waiting-bound", "your code waited for {}",
+       SaidBy{"waiting-bound", "cpu-contention"}, Parts{"cpu_wait", "blocked", "waiting"}},
+      {gpu, RuleOf("gpu-bound").threshold.Holds(gpu),
        copies > measurement.Metric("gpu_seconds").value_or(0) ? "gpu-copies" : "gpu-bound",
-       "your code waited for the GPU for {}",
-       {"gpu-bound", "gpu-copies"},
-       {"gpu_wait"}},
+       "your code waited for the GPU for {}", SaidBy{"gpu-bound", "gpu-copies"}, Parts{"gpu_wait"}},
       {idle, kStarved.Holds(idle), "starved",
        are_others_busy ? "no chunk used the cores for {}" : "cores were idle for {}"},
-      {unused,
-       kStarved.Holds(unused),
-       "over-allocated",
-       "tasks held cores that they did not use for {}",
-       {"unused-cores"},
-       {"unused_by_tasks"}},
-      {process,
-       kOverheadBound.Holds(process),
-       "busy outside chunks",
-       busiest.empty() ? "processes computed outside chunks for {}" : std::string_view(process_clause),
-       {},
-       {"process_cpu"}},
-      {process_wait,
-       kOverheadBound.Holds(process_wait),
-       "short of CPU outside chunks",
-       "processes waited for a CPU outside chunks for {}",
-       {"cpu-contention"},
-       {"process_cpu_wait"}},
-      {framework,
-       kOverheadBound.Holds(framework),
-       "overhead-bound",
-       "the framework and repeated work took {}",
-       {"framework-overhead", "retry-waste"},
-       {"framework", "failed"}},
-      {outside,
-       RuleOf("opening-bound").threshold.Holds(outside),
-       is_set_up ? "set-up-bound" : "around chunks",
+      {unused, kStarved.Holds(unused), "over-allocated", "tasks held cores that they did not use for {}",
+       SaidBy{"unused-cores"}, Parts{"unused_by_tasks"}},
+      {process, kOverheadBound.Holds(process), "busy outside chunks",
+       busiest.empty() ? "processes computed outside chunks for {}" : std::string_view(process_clause), SaidBy{},
+       Parts{"process_cpu"}},
+      {process_wait, kOverheadBound.Holds(process_wait), "short of CPU outside chunks",
+       "processes waited for a CPU outside chunks for {}", SaidBy{"cpu-contention"}, Parts{"process_cpu_wait"}},
+      {framework, kOverheadBound.Holds(framework), "overhead-bound", "the framework and repeated work took {}",
+       SaidBy{"framework-overhead", "retry-waste"}, Parts{"framework", "failed"}},
+      {outside, RuleOf("opening-bound").threshold.Holds(outside), is_set_up ? "set-up-bound" : "around chunks",
        !around.empty() ? std::string_view(around_clause)
        : is_set_up     ? "tasks were outside chunks, most of it before the first chunk of each thread, for {}"
                        : "tasks were outside chunks for {}",
-       {"opening-bound"},
-       {"outside_chunk"}},
+       SaidBy{"opening-bound"}, Parts{"outside_chunk"}},
   }};
-  const Use* most = nullptr;
-  for (const Use& use : uses) {
-    if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
-  }
+  const Use* most = LargestBy(uses, [](const Use& use) { return use.characterises ? use.share : 0; }).first;
   if (is_uncounted && (most == nullptr || (most == uses.data() && cpu_wait <= blocked))) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
@@ -186,17 +158,12 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
 
 /// The judged cause with the largest saving, in the sentence of its verdict; empty where none is worth a sentence.
 Loss LargestCause(const Measurement& measurement, const Class& found) {
-  const VerdictRow* largest = nullptr;
-  double saving = 0;
-  for (const VerdictRow& verdict : measurement.verdicts) {
+  const auto [largest, saving] = LargestBy(measurement.verdicts, [&](const VerdictRow& verdict) {
     const double of_verdict = verdict.saving.value_or(0);
-    const std::string id = verdict.id.str();
-    if (!kWorthASentence.Holds(of_verdict) || of_verdict <= saving || !verdict.cause.str().empty()) continue;
-    if (std::find(found.said_by.begin(), found.said_by.end(), id) != found.said_by.end()) continue;
-    if (verdict.sentence.str() == found.Clause()) continue;
-    largest = &verdict;
-    saving = of_verdict;
-  }
+    if (!kWorthASentence.Holds(of_verdict) || !verdict.cause.str().empty()) return 0.0;
+    if (absl::c_linear_search(found.said_by, verdict.id.str())) return 0.0;
+    return verdict.sentence.str() == found.Clause() ? 0 : of_verdict;
+  });
   if (largest == nullptr) return {};
   std::string sentence = largest->sentence.str();
   const std::string share = HumanPercent(saving);
@@ -208,14 +175,9 @@ Loss LargestCause(const Measurement& measurement, const Class& found) {
 /// The largest part of the budget that is a loss and that the class has not named; empty where none is worth a
 /// sentence.
 Loss LargestPart(const Measurement& measurement, const BudgetRows& budget, const Class& found) {
-  const BudgetPartKind* largest = nullptr;
-  double share = 0;
-  for (const BudgetPartKind& part : kBudgetParts) {
-    if (part.loss.empty() || budget.Share(part.part) <= share) continue;
-    if (std::find(found.parts.begin(), found.parts.end(), part.part) != found.parts.end()) continue;
-    largest = &part;
-    share = budget.Share(part.part);
-  }
+  const auto [largest, share] = LargestBy(kBudgetParts, [&](const BudgetPartKind& part) {
+    return part.loss.empty() || absl::c_linear_search(found.parts, part.part) ? 0 : budget.Share(part.part);
+  });
   if (largest == nullptr || !kWorthASentence.Holds(share)) return {};
   std::string size = HumanPercent(share);
   if (largest->part == "blocked" || largest->part == "waiting") {
@@ -250,11 +212,8 @@ Loss LargestLoss(const Measurement& measurement, const RunEvidence& evidence, co
   std::vector<Loss> losses = {LargestCause(measurement, said), LargestPart(measurement, *evidence.budget, said),
                               AbsentWorkers(measurement)};
   if (evidence.state != RunState::kRunning) losses.push_back(VanishedWorkers(measurement));
-  Loss largest;
-  for (Loss& loss : losses) {
-    if (kWorthASentence.Holds(loss.share) && loss.share > largest.share) largest = std::move(loss);
-  }
-  return largest;
+  const auto [largest, share] = LargestBy(losses, &Loss::share);
+  return kWorthASentence.Holds(share) ? *largest : Loss();
 }
 
 std::string AndList(const std::vector<std::string>& clauses) {
@@ -287,16 +246,12 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
 }
 
 /// `Slurm's log has`, `the logs of HTCondor and Slurm have`. Clears `*are_batch` if any is not a batch system's.
-std::string WhoseLogs(std::string_view engines, bool* are_batch) {
-  constexpr std::string_view kBetween = ", ";
+std::string WhoseLogs(const std::string& engines, bool* are_batch) {
   std::vector<std::string> names;
-  for (size_t at = 0; at < engines.size();) {
-    const size_t end = std::min(engines.find(kBetween, at), engines.size());
-    const std::string_view text = engines.substr(at, end - at);
+  for (const std::string& text : std::vector<std::string>(absl::StrSplit(engines, ", "))) {
     const Engine* const engine = EngineNamed(text);
     names.emplace_back(engine == nullptr ? text : engine->traits.name);
     *are_batch = *are_batch && engine != nullptr && engine->traits.numbers_jobs;
-    at = end + kBetween.size();
   }
   return names.size() == 1 ? names.front() + "'s log has" : fmt::format("the logs of {} have", AndList(names));
 }

@@ -1,5 +1,3 @@
-#include "collector/insight/headline.h"
-
 #include "collector/insight/judged_document_fixture.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/catalog.h"

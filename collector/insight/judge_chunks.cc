@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
@@ -11,28 +12,25 @@
 namespace crema {
 namespace {
 
+std::string Of(const ChunkSizeAdvice& advice) {
+  return advice.Whose().empty() ? "" : " of " + ShortName(advice.Whose());
+}
+
 /// The suggestion of the table with the advice of a dataset behind it.
 void AddAdvice(const ChunkSizeAdvice& advice, Verdict* verdict) {
   const std::string words = AdviceInWords(advice);
-  if (words.empty()) return;
-  verdict->suggestion += fmt::format(
-      " {}: {}.", advice.Whose().empty() ? "By the fit" : "By the fit of " + ShortName(advice.Whose()), words);
-}
-
-std::string Of(const ChunkSizeAdvice& advice) {
-  return advice.Whose().empty() ? "" : " of " + ShortName(advice.Whose());
+  if (!words.empty()) verdict->suggestion += fmt::format(" By the fit{}: {}.", Of(advice), words);
 }
 
 /// `count` pieces of work are few for the cores; `{}` of the sentence: how many, the cores, the idle share.
 void JudgeFew(const JudgedRun& run, std::string_view id, const std::string& key, const std::optional<double>& count,
               std::string_view what, std::string_view sentence) {
-  const VerdictRule& rule = RuleOf(id);
   const std::optional<double> cores = run.measurement.Metric("total_cores");
   if (!count.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
   const double idle_share = run.Share("idle"), tail_share = run.Share("tail"), idle = idle_share + tail_share;
-  if (!rule.threshold.Holds(*count / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
+  if (!run.Holds(id, *count / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
   run.Add(
-      rule, 0,
+      id, 0,
       fmt::format(fmt::runtime(sentence), Counted(*count, what, fmt::format("{}s", what)), HumanNumber(*cores),
                   HumanPercent(idle)),
       {{key, *count}, {"total_cores", *cores}, {"budget.idle.share", idle_share}, {"budget.tail.share", tail_share}},
@@ -40,27 +38,22 @@ void JudgeFew(const JudgedRun& run, std::string_view id, const std::string& key,
 }
 
 std::optional<double> NumClusters(const Measurement& measurement) {
-  for (const auto& row : measurement.custom_metrics) {
-    if (row.name.str() == "tree_clusters") return row.sum;
-  }
-  return std::nullopt;
+  const CustomMetricRow* row = FindBy(measurement.custom_metrics, &CustomMetricRow::name, "tree_clusters");
+  return row == nullptr ? std::nullopt : std::optional<double>(row->sum);
 }
 
-/// A section of the guards for RDataFrame, also where the program runs the loop inside a section of its own.
-bool WaitsForFiles(const std::string& path) { return absl::EndsWith("/" + path, "/wait for next files"); }
-
 void JudgeSlowBatch(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("slow-batch");
   double waited = 0;
   double times = 0;
   for (const auto& row : run.measurement.process_sections) {
-    if (!WaitsForFiles(row.path.str())) continue;
+    // of the guards for RDataFrame, also where the program runs the loop inside a section of its own
+    if (!absl::EndsWith("/" + row.path.str(), "/wait for next files")) continue;
     waited += row.total.value_or(0);
     times += row.count.value_or(0);
   }
   const double share = run.ShareOf(waited);
-  if (!rule.threshold.Holds(share)) return;
-  run.Add(rule, 0,
+  if (!run.Holds("slow-batch", share)) return;
+  run.Add("slow-batch", 0,
           fmt::format("Threads of ROOT waited {} for the slowest file of a batch of RNTuple files: {} of the "
                       "core-seconds.",
                       HumanDuration(waited), HumanPercent(share)),
@@ -81,41 +74,34 @@ std::string FromTo(double low, double high) {
 }
 
 void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
-  const VerdictRule& rule = RuleOf("chunks-too-small");
-  double avoidable = 0;
-  double fixed = 0;
-  const ChunkSizeAdvice* worst = nullptr;
-  for (const ChunkSizeAdvice& each : advice) {
-    const double cost = AvoidableFixedCost(each);
-    if (cost <= 0) continue;
-    avoidable += cost;
-    fixed += each.attempts * each.fixed_seconds_low;
-    if (worst == nullptr || cost > AvoidableFixedCost(*worst)) worst = &each;
-  }
+  const ChunkSizeAdvice* worst = LargestBy(advice, AvoidableFixedCost).first;
+  const double avoidable = SumOf<double>(advice, AvoidableFixedCost);
+  const double fixed = SumOf<double>(advice, [](const ChunkSizeAdvice& each) {
+    return AvoidableFixedCost(each) > 0 ? each.attempts * each.fixed_seconds_low : 0;
+  });
   const double share = run.ShareOf(fixed);
-  if (worst == nullptr || !rule.threshold.Holds(share)) return;
+  if (worst == nullptr || !run.Holds("chunks-too-small", share)) return;
   std::vector<std::pair<std::string, double>> evidence = {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
                                                           {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
                                                           {"chunk_fits.events_p50", *worst->events_p50}};
   if (worst->events_least.has_value()) evidence.emplace_back("chunk_size_advice.events_least", *worst->events_least);
-  run.Add(
-      rule, share,
+  Verdict& verdict = run.Add(
+      "chunks-too-small", share,
       fmt::format(
           "Chunks are too small: their fixed cost ({} in a chunk of {} events{}) took at least {} of the core-seconds.",
           FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50), Of(*worst),
           HumanPercent(share)),
       std::move(evidence), run.ShareOf(avoidable));
-  AddAdvice(*worst, &run.verdicts->back());
+  AddAdvice(*worst, &verdict);
 }
 
 void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
-  const VerdictRule& rule = RuleOf("chunks-too-large");
   const double tail = run.Share("tail");
   const double memory = run.Metric("memory_utilization_max");
   const double chunks = run.Metric("num_chunks");
   const double cores = run.Metric("total_cores");
-  const bool are_few = cores > 0 && RuleOf("too-few-chunks").threshold.Holds(chunks / cores);
-  const bool tail_hurts = rule.threshold.Holds(tail) && !are_few;
+  const bool are_few = cores > 0 && run.Holds("too-few-chunks", chunks / cores);
+  const bool tail_hurts = run.Holds("chunks-too-large", tail) && !are_few;
   const bool memory_hurts = kMemoryOfLargeChunks.Holds(memory);
   const ChunkSizeAdvice* worst = nullptr;
   bool by_memory = false;
@@ -137,7 +123,7 @@ void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   const std::string what =
       by_memory ? fmt::format("a worker used {} of its memory limit", HumanPercent(memory))
                 : fmt::format("while the last ran, free cores cost {} of the core-seconds", HumanPercent(tail));
-  run.Add(rule, 0,
+  run.Add("chunks-too-large", 0,
           fmt::format("Chunks{} are too large ({} events, {}): {}.", Of(*worst), HumanCount(*worst->events_p50),
                       HumanDuration(worst->SecondsOf(worst->events_p50).value_or(0)), what),
           {{"chunk_fits.events_p50", *worst->events_p50},
@@ -168,10 +154,9 @@ Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice
 }
 
 void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
-  const VerdictRule& rule = RuleOf("oversized-chunks");
   const double count = run.Metric("oversized_chunks");
   const double tail = run.Share("tail");
-  if (!kAnyOversized.Holds(count) || !rule.threshold.Holds(tail) || run.is_running()) return;
+  if (!kAnyOversized.Holds(count) || !run.Holds("oversized-chunks", tail) || run.is_running()) return;
   const Oversize largest = LargestOversize(run, advice);
   std::optional<double> saving;
   std::string most;
@@ -180,7 +165,7 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
     saving = std::min(tail, run.ShareOfCores(largest.excess_seconds * cores));
     most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
   }
-  run.Add(rule, tail,
+  run.Add("oversized-chunks", tail,
           fmt::format("{} over {} times the events of their dataset's median{}; the tail took {} of the core-seconds.",
                       Counted(count, "chunk has", "chunks have"), kOversizedMedians, most, HumanPercent(tail)),
           {{"oversized_chunks", count}, {"budget.tail.share", tail}}, saving);
@@ -261,27 +246,26 @@ void JudgeStragglers(const JudgedRun& run) {
   const double count = run.Metric("straggler_chunks");
   const Excess excess = ExcessOf(run.measurement, [](const StragglerRow&) { return true; });
   const double share = run.ShareOf(excess.seconds);
-  const VerdictRule& rule = RuleOf("stragglers");
-  if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
+  if (!kAnyStraggler.Holds(count) || !run.Holds("stragglers", share)) return;
   const bool are_first = kMostOfIt.Holds(excess.of_first / excess.seconds);
   const std::string section = excess.Most(excess.by_section);
   const auto files = static_cast<double>(run.measurement.files.size());
   const std::string file = kSeveral.Holds(files) && kSeveral.Holds(count) ? excess.Most(excess.by_file) : "";
   std::string where = section.empty() ? "" : " in section " + ShortName(section);
   if (!file.empty()) where += (where.empty() ? " in file " : " and in file ") + ShortName(file);
-  run.Add(rule, share,
-          fmt::format("{} took {}{} longer than chunks of the same size do, {} of the core-seconds{}{}.",
-                      Counted(count, "straggler", "stragglers"),
-                      count > static_cast<double>(run.measurement.stragglers.size()) ? "at least " : "",
-                      HumanDuration(excess.seconds), HumanPercent(share), where.empty() ? "" : ", most of it" + where,
-                      are_first ? "; most of it was in the first chunks of threads" : ""),
-          {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
-  Verdict& verdict = run.verdicts->back();
+  Verdict& verdict = run.Add(
+      "stragglers", share,
+      fmt::format("{} took {}{} longer than chunks of the same size do, {} of the core-seconds{}{}.",
+                  Counted(count, "straggler", "stragglers"),
+                  count > static_cast<double>(run.measurement.stragglers.size()) ? "at least " : "",
+                  HumanDuration(excess.seconds), HumanPercent(share), where.empty() ? "" : ", most of it" + where,
+                  are_first ? "; most of it was in the first chunks of threads" : ""),
+      {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
   if (run.measurement.functions.empty() && excess.Most(excess.by_reason) == ToString(StragglerReason::kCpu)) {
     verdict.suggestion += " They computed, or waited in a loop: crema run --stacks shows in which functions.";
   }
   if (!are_first) return;
-  if (!RuleOf("startup-dominated").threshold.Holds(share)) verdict.severity = Severity::kInfo;
+  if (!run.Holds("startup-dominated", share)) verdict.severity = Severity::kInfo;
   verdict.suggestion = "If the first chunks prepare something, prepare it once, before the first chunk.";
 }
 
@@ -363,22 +347,22 @@ Blame WhomToBlame(const Measurement& measurement, const SlowOnes& workers, const
   if (!are_of_workers) return Blame::kFiles;
   const auto num_workers = static_cast<double>(workers.slow.size());
   const auto num_files = static_cast<double>(files.slow.size());
-  const auto are_others_slow = [](const SlowOnes& of, const SlowOnes& without, const VerdictRule& rule) {
+  const auto are_others_slow = [](const SlowOnes& of, const SlowOnes& without, std::string_view id) {
     const double predicted = of.predicted - without.predicted;
-    return predicted > 0 && rule.threshold.Holds((of.duration - without.duration) / predicted);
+    return predicted > 0 && JudgedRun::Holds(id, (of.duration - without.duration) / predicted);
   };
   if (kOthersToo.Holds(workers.attempts / files.attempts)) {
-    return are_others_slow(workers, files, RuleOf("slow-worker")) ? Blame::kWorkers : Blame::kFiles;
+    return are_others_slow(workers, files, "slow-worker") ? Blame::kWorkers : Blame::kFiles;
   }
   if (kOthersToo.Holds(files.attempts / workers.attempts)) {
-    return are_others_slow(files, workers, RuleOf("slow-file")) ? Blame::kFiles : Blame::kWorkers;
+    return are_others_slow(files, workers, "slow-file") ? Blame::kFiles : Blame::kWorkers;
   }
   if (kSeveral.Holds(num_files / num_workers)) return Blame::kWorkers;
   return kSeveral.Holds(num_workers / num_files) ? Blame::kFiles : Blame::kEither;
 }
 
 /// `by`: a straggler's worker or file. `rest`: goes on with the sentence.
-void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& found, Text StragglerRow::*by,
+void AddSlow(const JudgedRun& run, std::string_view id, const SlowOnes& found, Text StragglerRow::*by,
              std::string_view others, std::string_view rest = {}) {
   const ExpectedTimeRow& row = *found.worst;
   const double duration = row.duration.value_or(0);
@@ -391,7 +375,7 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
       ExcessOf(run.measurement, [&](const StragglerRow& straggler) { return (straggler.*by).str() == row.name.str(); });
   excess.seconds = duration - predicted;  // of all its chunks: stragglers may be a small part of it
   const std::string reason = excess.Most(excess.by_reason);
-  run.Add(rule, 0,
+  run.Add(id, 0,
           fmt::format("{} took {} times as long as chunks of the same size do {}: {} more{}, over {}{}{}.", name,
                       HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
                       WhereItWent(excess.Most(excess.by_section), reason),
@@ -411,10 +395,8 @@ void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
   const auto is_much = [&run](const SlowOnes& found) {
     return found.worst != nullptr && kSeveral.Holds(found.seen) && kMuchExcess.Holds(run.ShareOf(found.excess_seconds));
   };
-  const VerdictRule& worker_rule = RuleOf("slow-worker");
-  const VerdictRule& file_rule = RuleOf("slow-file");
-  const SlowOnes workers = FindSlow(run.measurement, "worker", kChunksOfSlowWorker, worker_rule.threshold);
-  const SlowOnes files = FindSlow(run.measurement, "file", kChunksOfSlowFile, file_rule.threshold);
+  const SlowOnes workers = FindSlow(run.measurement, "worker", kChunksOfSlowWorker, RuleOf("slow-worker").threshold);
+  const SlowOnes files = FindSlow(run.measurement, "file", kChunksOfSlowFile, RuleOf("slow-file").threshold);
   Blame blame = is_much(workers) ? Blame::kWorkers : Blame::kFiles;
   if (is_much(workers) && is_much(files)) blame = WhomToBlame(run.measurement, workers, files);
   if (is_much(workers) && blame != Blame::kFiles) {
@@ -424,11 +406,11 @@ void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
       rest = fmt::format("; most of these chunks are of {}, so either may be slow",
                          are_two ? ShortName(files.worst->name.str()) : "slow files");
     }
-    AddSlow(run, worker_rule, workers, &StragglerRow::worker, "elsewhere", rest);
+    AddSlow(run, "slow-worker", workers, &StragglerRow::worker, "elsewhere", rest);
     if (!rest.empty()) run.verdicts->back().suggestion += " Read them at other workers to see which of the two it is.";
   }
   if (!is_much(files) || blame == Blame::kWorkers || blame == Blame::kEither) return;
-  AddSlow(run, file_rule, files, &StragglerRow::file, "in other files");
+  AddSlow(run, "slow-file", files, &StragglerRow::file, "in other files");
 }
 
 /// `node1:411`, `file x.root`, `everything`.
@@ -439,14 +421,13 @@ std::string WhoWasSlow(const SlowSpellRow& spell) {
 }
 
 void JudgeSpells(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("slow-spell");
   double excess = 0;
   double count = 0;
   const SlowSpellRow* worst = nullptr;
   for (const SlowSpellRow& spell : run.measurement.slow_spells) {
     const double duration = spell.duration.value_or(0);
     const double predicted = spell.predicted.value_or(0);
-    if (predicted <= 0 || !rule.threshold.Holds(duration / predicted)) continue;
+    if (predicted <= 0 || !run.Holds("slow-spell", duration / predicted)) continue;
     excess += duration - predicted;
     ++count;
     if (worst == nullptr) worst = &spell;  // they are sorted
@@ -456,7 +437,7 @@ void JudgeSpells(const JudgedRun& run) {
   const double predicted = worst->predicted.value_or(0);
   const double attempts = worst->attempts.value_or(0);
   const std::string from = HumanClock(worst->start.value_or(0)), until = HumanClock(worst->stop.value_or(0));
-  run.Add(rule, 0,
+  run.Add("slow-spell", 0,
           fmt::format("{}, {} took {} times as long as chunks of the same size do: {} more{}, over {}{}.",
                       from == until ? "At " + from : fmt::format("From {} to {}", from, until), WhoWasSlow(*worst),
                       HumanFactor(duration / predicted), HumanDuration(duration - predicted),
@@ -471,26 +452,20 @@ void JudgeSpells(const JudgedRun& run) {
 }
 
 void JudgeSkew(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("skewed-dataset");
   const double busy = run.Metric("busy_time");
-  const BreakdownRow* worst = nullptr;
-  double largest = 0;
   std::map<std::string, int> passes_of;
   for (const ChunkFitRow& fit : run.measurement.chunk_fits) ++passes_of[fit.dataset.str()];
-  for (const BreakdownRow& row : run.measurement.datasets) {
+  const auto [worst, largest] = LargestBy(run.measurement.datasets, [&](const BreakdownRow& row) {
     const double median = row.duration_p50.value_or(0);
-    const double high = row.duration_p95.value_or(0);
-    const double sum = row.duration_sum.value_or(0);
-    if (median <= 0 || !kAttemptsOfSpread.Holds(row.attempts.value_or(0))) continue;
-    if (busy > 0 && !kBusyTimeOfSpread.Holds(sum / busy)) continue;
+    if (median <= 0 || !kAttemptsOfSpread.Holds(row.attempts.value_or(0))) return 0.0;
+    if (busy > 0 && !kBusyTimeOfSpread.Holds(row.duration_sum.value_or(0) / busy)) return 0.0;
     // the quantiles are of all attempts, and of all passes
-    if (!kFailedOfSpread.Holds(row.failed.value_or(0) / *row.attempts) || passes_of[row.name.str()] > 1) continue;
-    if (!rule.threshold.Holds(high / median) || high / median <= largest) continue;
-    largest = high / median;
-    worst = &row;
-  }
+    if (!kFailedOfSpread.Holds(row.failed.value_or(0) / *row.attempts) || passes_of[row.name.str()] > 1) return 0.0;
+    const double spread = row.duration_p95.value_or(0) / median;
+    return run.Holds("skewed-dataset", spread) ? spread : 0;
+  });
   if (worst == nullptr) return;
-  run.Add(rule, largest,
+  run.Add("skewed-dataset", largest,
           fmt::format("Chunks of {} are uneven: one in twenty takes over {} where half take under {}.",
                       ShortName(worst->name.str()), HumanDuration(worst->duration_p95.value_or(0)),
                       HumanDuration(worst->duration_p50.value_or(0))),
@@ -501,7 +476,6 @@ void JudgeSkew(const JudgedRun& run) {
 
 /// Events of another kind may cost more: this is no fault, but it is where to look.
 void JudgeCostlyDataset(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("costly-dataset");
   double events = 0, seconds = 0;
   if (run.measurement.quality.chunks_without_events.value_or(0) > 0) return;
   for (const ChunkFitRow& fit : run.measurement.chunk_fits) {
@@ -516,8 +490,8 @@ void JudgeCostlyDataset(const JudgedRun& run) {
     const double own_seconds = row.duration_sum.value_or(0);
     if (own_events <= 0 || own_events >= events || own_seconds >= seconds) continue;
     const double factor = own_seconds / own_events / ((seconds - own_seconds) / (events - own_events));
-    if (!rule.threshold.Holds(factor) || !kMuchOfTheTime.Holds(own_seconds / seconds)) continue;
-    run.Add(rule, 0,
+    if (!run.Holds("costly-dataset", factor) || !kMuchOfTheTime.Holds(own_seconds / seconds)) continue;
+    run.Add("costly-dataset", 0,
             fmt::format("Events of {} take {} times as long as those of other datasets: {} of the chunks' time for {} "
                         "of the events.",
                         ShortName(row.name.str()), HumanFactor(factor), HumanPercent(own_seconds / seconds),
@@ -529,10 +503,9 @@ void JudgeCostlyDataset(const JudgedRun& run) {
 
 /// The share of a section's own time in which its threads were blocked.
 double BlockedIn(const Measurement& measurement, const SectionRow& section) {
-  double seconds = 0;
-  for (const WaitSumRow& row : measurement.waits) {
-    if (row.section.str() == section.path.str()) seconds += row.seconds.value_or(0);
-  }
+  const double seconds = SumOf<double>(measurement.waits, [&](const WaitSumRow& row) {
+    return row.section.str() == section.path.str() ? row.seconds.value_or(0) : 0;
+  });
   return section.self.value_or(0) > 0 ? seconds / *section.self : 0;
 }
 
@@ -555,32 +528,23 @@ const FunctionRow* FunctionOfMost(const Measurement& measurement, const SectionR
 }
 
 void JudgeHotSection(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("hot-section");
-  const SectionRow* hottest = nullptr;
-  double share = 0;
-  int sections = 0;
-  for (const SectionRow& row : run.measurement.sections) {
-    if (row.path == kOutsideSections) continue;
-    ++sections;
-    const double self = row.share.value_or(0);
-    if (self <= share) continue;
-    share = self;
-    hottest = &row;
-  }
-  if (!kSeveral.Holds(sections) || !rule.threshold.Holds(share)) return;  // one section around everything says nothing
+  const auto is_section = [](const SectionRow& row) { return !(row.path == kOutsideSections); };
+  const auto sections = static_cast<double>(absl::c_count_if(run.measurement.sections, is_section));
+  const auto [hottest, share] = LargestBy(
+      run.measurement.sections, [&](const SectionRow& row) { return is_section(row) ? row.share.value_or(0) : 0; });
+  if (!kSeveral.Holds(sections)) return;  // one section around everything says nothing
+  if (!run.Holds("hot-section", share)) return;
   std::string on_cpu;
-  const std::optional<double> cpu = hottest->cpu;
-  const std::optional<double> total = hottest->total;
+  const Number &cpu = hottest->cpu, &total = hottest->total;
   const double self = hottest->self.value_or(0);
   if (cpu.has_value() && total.value_or(0) > 0 && kNearlyAllOfIt.Holds(self / *total))  // else it includes inner ones
     on_cpu = fmt::format(", {} of it on a CPU", HumanPercent(*cpu / *total));
   const FunctionRow* const function = FunctionOfMost(run.measurement, *hottest);
-  run.Add(
-      rule, share,
+  Verdict& verdict = run.Add(
+      "hot-section", share,
       fmt::format("Section {} takes {} of the chunks' time{}{}.", ShortName(hottest->path.str()), HumanPercent(share),
                   on_cpu, function == nullptr ? "" : ", most of its samples in " + ShortName(function->function.str())),
       {{"sections.share", share}});
-  Verdict& verdict = run.verdicts->back();
   if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
     verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
   } else if (!run.measurement.functions.empty()) {

@@ -2,9 +2,9 @@
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/headline.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/key_figures.h"
-#include "collector/insight/verdict_families.h"
+#include "collector/insight/verdicts.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/statistics/bounded_names.h"
@@ -33,27 +33,26 @@ void NameQuota(const JudgedRun& run) {
   verdict.sentence.back() = ':';
   verdict.sentence += " " + quota + ".";
   verdict.evidence.emplace_back("throttled_time", *run.measurement.Metric("throttled_time"));
-  verdict.suggestion = kCureOfQuota;
+  verdict.suggestion =
+      "Ask for a larger CPU quota (cpu.max of the cgroup, `--cpus` of a container), or run as many threads as it "
+      "allows.";
 }
 
 /// nullptr where it does not fire.
 Verdict* JudgePart(const PartVerdict& words, const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf(words.id);
   const double share = run.Share(words.part);
-  if (!rule.threshold.Holds(share)) return nullptr;
+  if (!run.Holds(words.id, share)) return nullptr;
   std::string sentence = fmt::format(fmt::runtime(words.sentence), HumanPercent(share));
   if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(words.rest) + ".");
-  run.Add(rule, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
-  return &run.verdicts->back();
+  return &run.Add(words.id, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
 }
 
 /// Inside chunks and outside.
 void JudgeShortageOfCpu(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("cpu-contention");
   const double inside = run.Share("cpu_wait"), outside = run.Share("process_cpu_wait"), all = inside + outside;
-  if (!rule.threshold.Holds(all)) return;
+  if (!run.Holds("cpu-contention", all)) return;
   Verdict& verdict =
-      run.Add(rule, all,
+      run.Add("cpu-contention", all,
               fmt::format("Threads were runnable but got no CPU for {} of the core-seconds{}.", HumanPercent(all),
                           kMostOfIt.Holds(outside / all) ? ", mostly outside chunks" : ""),
               {{"budget.cpu_wait.share", inside}}, all);
@@ -88,8 +87,7 @@ std::string AdviceOn(const std::string& section) {
 }
 
 void JudgeAround(const JudgedRun& run) {
-  const std::string section =
-      SectionThatFills(run.measurement, run.measurement.Metric("outside_chunk_time").value_or(0));
+  const std::string section = SectionThatFills(run.measurement, run.Metric("outside_chunk_time"));
   if (!section.empty()) {
     Verdict* verdict = JudgePart(
         {"opening-bound", "outside_chunk", "Tasks spent {} of the core-seconds around your chunks.", section}, run);
@@ -120,9 +118,9 @@ std::optional<double> IdleInside(const JudgedRun& run) {
   const std::optional<double> cores = measurement.Metric("cores_per_worker");
   const std::optional<double> busy = measurement.Metric("busy_time");
   const std::optional<double> lanes = measurement.Metric("lane_time");
-  const double most_open = measurement.Metric("max_open_chunks").value_or(0);
+  const double most_open = run.Metric("max_open_chunks");
   if (!cores.has_value() || !busy.has_value() || !lanes.has_value() || !HasHelpers(measurement) || most_open < 1 ||
-      most_open > measurement.Metric("peak_workers").value_or(0)) {
+      most_open > run.Metric("peak_workers")) {
     return std::nullopt;
   }
   const double all = run.budget().core_seconds;
@@ -132,18 +130,15 @@ std::optional<double> IdleInside(const JudgedRun& run) {
 
 /// `; no helper joins section fit, which took 1.80 s`: what of the owners' time is longest among what is theirs alone.
 std::string OwnersAlone(const Measurement& measurement) {
-  const SectionRow* longest = nullptr;
-  for (const SectionRow& row : measurement.sections) {
-    const auto is_helped = [&row](const SectionRow& other) {
+  const auto [longest, seconds] = LargestBy(measurement.sections, [&](const SectionRow& row) {
+    const bool is_helped = absl::c_any_of(measurement.sections, [&row](const SectionRow& other) {
       return other.helper.value_or(false) && other.path == row.path;
-    };
-    if (row.helper.value_or(false) || row.path == kOtherName) continue;
-    if (std::any_of(measurement.sections.begin(), measurement.sections.end(), is_helped)) continue;
-    if (longest == nullptr || row.self.value_or(0) > longest->self.value_or(0)) longest = &row;
-  }
-  if (longest == nullptr || longest->self.value_or(0) <= 0) return "";
+    });
+    return row.helper.value_or(false) || row.path == kOtherName || is_helped ? 0 : row.self.value_or(0);
+  });
+  if (longest == nullptr) return "";
   return fmt::format("; no helper joins section {}, which took {}", ShortName(longest->path.str()),
-                     HumanDuration(*longest->self));
+                     HumanDuration(seconds));
 }
 
 /// `; section merge, outside chunks, took 1.50 s`: the innermost one that is long enough to fill most of `gap` seconds,
@@ -186,7 +181,7 @@ void JudgeIdle(const JudgedRun& run) {
   const std::optional<double> inside = IdleInside(run);
   const double idle = run.budget().core_seconds * run.Share("idle");
   if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
-    const double wall = run.measurement.Metric("wall_time").value_or(0);
+    const double wall = run.Metric("wall_time");
     const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
     JudgeGap(run, "idle-workers", "idle",
              may_be_inside ? "Between chunks, or inside them beside too few helpers" : "Between chunks", 0, wall,
@@ -208,7 +203,7 @@ std::string LateWorkers(const Measurement& measurement) {
   for (const WorkerRow& worker : measurement.workers) {
     if (!worker.first_chunk.has_value()) continue;
     ++all;
-    if (!RuleOf("startup-dominated").threshold.Holds(*worker.first_chunk / wall)) continue;
+    if (!JudgedRun::Holds("startup-dominated", *worker.first_chunk / wall)) continue;
     ++late;
     earliest = std::min(earliest, *worker.first_chunk);
   }
@@ -218,29 +213,25 @@ std::string LateWorkers(const Measurement& measurement) {
 }
 
 void JudgeEnds(const JudgedRun& run) {
-  const Measurement& measurement = run.measurement;
-  const double wall = measurement.Metric("wall_time").value_or(0);
+  const double wall = run.Metric("wall_time");
   double first = wall, last = 0;
-  for (const WorkerRow& worker : measurement.workers) {
+  for (const WorkerRow& worker : run.measurement.workers) {
     first = std::min(first, worker.first_chunk.value_or(wall));
     last = std::max(last, worker.last_chunk.value_or(0));
   }
-  JudgeGap(run, "startup-dominated", "startup", "Before their first chunk", 0, first, first, LateWorkers(measurement));
+  JudgeGap(run, "startup-dominated", "startup", "Before their first chunk", 0, first, first,
+           LateWorkers(run.measurement));
   JudgeGap(run, "shutdown-dominated", "shutdown", "After the last chunk", last, wall, wall - last);
 }
 
 /// `; thread 140293 of node:17 ran 16 of 24 chunks`, where that is clearly more than its share.
 std::string BusiestThread(const Measurement& measurement) {
-  double all = 0;
-  const BreakdownRow* most = nullptr;
-  for (const BreakdownRow& row : measurement.threads) {
-    const double chunks = row.attempts.value_or(0);
-    all += chunks;
-    if (most == nullptr || chunks > most->attempts.value_or(0)) most = &row;
-  }
+  const auto chunks_of = [](const BreakdownRow& row) { return row.attempts.value_or(0); };
+  const auto [most, chunks] = LargestBy(measurement.threads, chunks_of);
+  const double all = SumOf<double>(measurement.threads, chunks_of);
   const auto threads = static_cast<double>(measurement.threads.size());
-  if (!kSeveral.Holds(threads) || !kMoreThanItsShare.Holds(*most->attempts / (all / threads))) return "";
-  return fmt::format("; thread {} ran {} of {} chunks", most->name.str(), HumanCount(*most->attempts), HumanCount(all));
+  if (!kSeveral.Holds(threads) || !kMoreThanItsShare.Holds(chunks / (all / threads))) return "";
+  return fmt::format("; thread {} ran {} of {} chunks", most->name.str(), HumanCount(chunks), HumanCount(all));
 }
 
 void JudgeTail(const JudgedRun& run) {
@@ -269,11 +260,9 @@ void JudgeRepeats(const JudgedRun& run) {
   }
   std::string sentence =
       Counted(again, "chunk that had a result was", "chunks that had a result were") + " computed again";
-  if (without_result > 0) {
-    sentence += ", and " + Counted(without_result, "attempt", "attempts") + " gave no result: together";
-  } else {
-    sentence += ":";
-  }
+  sentence += without_result > 0
+                  ? ", and " + Counted(without_result, "attempt", "attempts") + " gave no result: together"
+                  : ":";
   sentence += " {} of the core-seconds.";
   Verdict* const verdict = JudgePart({"retry-waste", "failed", sentence}, run);
   if (verdict == nullptr) return;
@@ -287,28 +276,26 @@ constexpr std::string_view kCoarseSamples =
 
 /// Why no kind of wait is named.
 std::string_view WhyNotKnown(const Measurement& measurement) {
-  const bool is_coarse = std::any_of(measurement.waits.begin(), measurement.waits.end(), [](const WaitSumRow& row) {
-    return row.coarse.value_or(false) && row.low.has_value();
-  });
+  const bool is_coarse = absl::c_any_of(
+      measurement.waits, [](const WaitSumRow& row) { return row.coarse.value_or(false) && row.low.has_value(); });
   return is_coarse ? kCoarseSamples : " What it waited for is not known.";
 }
 
 void JudgeWaiting(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
-  const VerdictRule& rule = RuleOf("waiting-bound");
   const BudgetRows& budget = run.budget();
   // The budget has one row `waiting` where the kernel does not report the run delay, else `blocked`.
   const bool is_blocked = budget.Share("waiting") == 0;
   const std::string_view part = is_blocked ? "blocked" : "waiting";
   const double waiting = budget.Share(part);
   const double compute = budget.Share("compute");
-  if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
+  if (!run.Holds("waiting-bound", waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   const bool is_known = !WaitWords(run.measurement).empty();
   const std::string_view why = is_known || !is_blocked ? "" : WhyNotKnown(run.measurement);
   std::string other = is_blocked ? ProcessWithoutGuards(run.measurement, run.Metric("chunk_blocked")) : "";
   if (!other.empty()) other = fmt::format(" P{}.", other.substr(1));
   Verdict& verdict =
-      run.Add(rule, waiting,
+      run.Add("waiting-bound", waiting,
               fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}{}",
                           is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
                           HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
@@ -320,12 +307,11 @@ void JudgeWaiting(const JudgedRun& run) {
 
 /// Nobody reports how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
 void JudgePythonsLock(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("gil-contention");
   const std::optional<double> taken = run.measurement.Metric("gil_contention");
   if (!taken.has_value() || !kLockIsTaken.Holds(*taken)) return;
   const double share = *taken * run.Share("blocked");
-  if (!rule.threshold.Holds(share)) return;
-  run.Add(rule, share,
+  if (!run.Holds("gil-contention", share)) return;
+  run.Add("gil-contention", share,
           fmt::format("Python's global interpreter lock was not free for {} of the time in which a worker executed "
                       "several tasks. Threads may have waited for it for up to {} of the core-seconds.",
                       HumanPercent(*taken), HumanPercent(share)),
@@ -340,13 +326,13 @@ bool RunsOneByOne(const Measurement& measurement) {
 
 void JudgeCompute(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
-  const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = run.Share("compute");
-  if (!rule.threshold.Holds(compute)) return;
-  run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
-          {{"budget.compute.share", compute}});
+  if (!run.Holds("compute-bound", compute)) return;
+  Verdict& verdict = run.Add("compute-bound", compute,
+                             fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
+                             {{"budget.compute.share", compute}});
   if (!RunsOneByOne(run.measurement)) return;
-  run.verdicts->back().suggestion =
+  verdict.suggestion =
       "Faster code in the largest section shortens the run. More cores help only if chunks run side by side, in "
       "several threads or processes: here they ran one after the other.";
 }
@@ -364,21 +350,18 @@ std::string_view CureOfOversubscription(std::string_view cores_source) {
 /// Threads that only wait need no core: the CPU that threads wanted counts, beyond the cores that they occupied.
 void JudgeOversubscription(const JudgedRun& run) {
   const Measurement& measurement = run.measurement;
-  const double core_seconds = measurement.Metric("core_seconds").value_or(0);
+  const double core_seconds = run.Metric("core_seconds");
   const std::optional<double> occupied = measurement.Metric("core_efficiency");
   const std::optional<double> cpu = measurement.Metric("chunk_cpu_time");
   if (core_seconds <= 0 || !occupied.has_value() || !cpu.has_value()) return;
-  const double wanted = *cpu + measurement.Metric("lane_cpu_wait").value_or(0);
-  const double beyond =
-      std::min(measurement.Metric("oversubscribed_core_seconds").value_or(0), wanted - *occupied * core_seconds);
-  const VerdictRule& rule = RuleOf("oversubscribed");
-  if (!rule.threshold.Holds(beyond / core_seconds)) return;
+  const double wanted = *cpu + run.Metric("lane_cpu_wait");
+  const double beyond = std::min(run.Metric("oversubscribed_core_seconds"), wanted - *occupied * core_seconds);
+  if (!run.Holds("oversubscribed", beyond / core_seconds)) return;
   run.Add(
-      rule, beyond / core_seconds,
+      "oversubscribed", beyond / core_seconds,
       fmt::format("Threads computed for {} and waited for a CPU for {}: more of them were open than there were cores.",
                   HumanDuration(*cpu), HumanDuration(wanted - *cpu)),
-      {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
-       {"lane_cpu_wait", wanted - *cpu}});
+      {{"oversubscribed_core_seconds", run.Metric("oversubscribed_core_seconds")}, {"lane_cpu_wait", wanted - *cpu}});
   run.verdicts->back().suggestion = CureOfOversubscription(measurement.run.cores_source.str());
   NameQuota(run);
 }
@@ -403,21 +386,19 @@ constexpr std::pair<std::string_view, std::string_view> kRulesOfParts[] = {
 }  // namespace
 
 void JudgeRest(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("largest-loss");
   for (const NamedLoss& loss : LossesOfBudget(run.measurement, run.budget())) {
     const auto key_of = [](std::string_view part) { return fmt::format("budget.{}.share", part); };
     const auto goes_before = [&](const Verdict& verdict) {
-      const bool repeats = std::find(loss.said_by.begin(), loss.said_by.end(), verdict.id) != loss.said_by.end();
+      const bool repeats = absl::c_linear_search(loss.said_by, verdict.id);
       const bool is_larger = verdict.cause.empty() && verdict.saving.value_or(0) >= loss.share;
       if (!loss.is_kind && !repeats && is_larger) return true;
-      return std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [&](const auto& evidence) {
-        return std::any_of(loss.parts.begin(), loss.parts.end(),
-                           [&](std::string_view part) { return key_of(part) == evidence.first; });
+      return absl::c_any_of(verdict.evidence, [&](const auto& evidence) {
+        return absl::c_any_of(loss.parts, [&](std::string_view part) { return key_of(part) == evidence.first; });
       });
     };
-    if (!rule.threshold.Holds(loss.share)) continue;
-    if (std::any_of(run.verdicts->begin(), run.verdicts->end(), goes_before)) continue;
-    Verdict& verdict = run.Add(rule, loss.share, loss.sentence, {}, loss.share);
+    if (!run.Holds("largest-loss", loss.share)) continue;
+    if (absl::c_any_of(*run.verdicts, goes_before)) continue;
+    Verdict& verdict = run.Add("largest-loss", loss.share, loss.sentence, {}, loss.share);
     for (const std::string_view part : loss.parts) verdict.evidence.emplace_back(key_of(part), run.Share(part));
     for (const auto& [part, id] : kRulesOfParts) {
       if (part == loss.parts.front()) verdict.suggestion = RuleOf(id).suggestion;
@@ -467,26 +448,22 @@ double OwnersCpu(const Measurement& measurement) {
 
 /// Figures of the owner threads of chunks, and of the processes around them.
 struct KernelWork {
-  explicit KernelWork(const Measurement& measurement)
-      : system_seconds(measurement.Metric("system_cpu_time").value_or(0)),
-        cpu_seconds(OwnersCpu(measurement)),
-        busy_seconds(measurement.Metric("busy_time").value_or(0)),
-        minor_faults(measurement.Metric("minor_faults").value_or(0)),
-        major_faults(measurement.Metric("chunk_major_faults").value_or(0)),
-        calls(ReadCalls(measurement)) {}
+  const JudgedRun& run;
+  double system_seconds = run.Metric("system_cpu_time");
+  double cpu_seconds = OwnersCpu(run.measurement);
+  double busy_seconds = run.Metric("busy_time");
+  double minor_faults = run.Metric("minor_faults");
+  double major_faults = run.Metric("chunk_major_faults");
+  SmallReadCalls calls = ReadCalls(run.measurement);
 
   double system_share() const { return cpu_seconds > 0 ? std::min(1.0, system_seconds / cpu_seconds) : 0; }
   double minor_rate() const { return cpu_seconds > 0 ? minor_faults / cpu_seconds : 0; }
   double major_rate() const { return busy_seconds > 0 ? major_faults / busy_seconds : 0; }
-
-  double system_seconds, cpu_seconds, busy_seconds, minor_faults, major_faults;
-  SmallReadCalls calls;
 };
 
 void JudgeKernelTime(const JudgedRun& run, const KernelWork& work) {
-  const VerdictRule& rule = RuleOf("kernel-time");
   const double of_all = run.ShareOfCores(work.system_seconds);
-  if (!rule.threshold.Holds(work.system_share()) || !kMuchKernelTime.Holds(of_all)) return;
+  if (!run.Holds("kernel-time", work.system_share()) || !kMuchKernelTime.Holds(of_all)) return;
   std::string reason;
   if (kManyMinorFaults.Holds(work.minor_rate())) {
     reason =
@@ -495,27 +472,26 @@ void JudgeKernelTime(const JudgedRun& run, const KernelWork& work) {
     reason = fmt::format("; it answered {} read calls of {} each meanwhile", HumanCount(work.calls.calls),
                          HumanData(work.calls.mean_bytes()));
   }
-  run.Add(rule, work.system_share(),
+  run.Add("kernel-time", work.system_share(),
           fmt::format("{} of the CPU time of your chunks was spent in the kernel, {} of the core-seconds{}.",
                       HumanPercent(work.system_share()), HumanPercent(of_all), reason),
           {{"system_cpu_time", work.system_seconds}, {"chunk_cpu_time", work.cpu_seconds}});
 }
 
 void JudgePageFaults(const JudgedRun& run, const KernelWork& work) {
-  const VerdictRule& rule = RuleOf("page-faults");
   const double core_seconds = run.budget().core_seconds;
   const double stopped = run.Share("blocked") + run.Share("waiting") + work.system_seconds / core_seconds;
-  const bool has_major = rule.threshold.Holds(work.major_rate()) && kMuchRequestTime.Holds(stopped);
+  const bool has_major = run.Holds("page-faults", work.major_rate()) && kMuchRequestTime.Holds(stopped);
   const bool has_minor =
       kManyMinorFaults.Holds(work.minor_rate()) && kMuchRequestTime.Holds(work.system_seconds / core_seconds);
   if (has_major) {
-    run.Add(rule, 0,
+    run.Add("page-faults", 0,
             fmt::format("{} major page faults stopped your chunks, {} in each second of them: pages of mapped files, "
                         "or of swapped memory, came from storage.",
                         HumanCount(work.major_faults), HumanCount(work.major_rate())),
             {{"chunk_major_faults", work.major_faults}, {"busy_time", work.busy_seconds}});
   } else if (has_minor) {
-    run.Add(rule, 0,
+    run.Add("page-faults", 0,
             fmt::format("{} minor page faults in your chunks, {} in each second of their CPU time: the kernel filled "
                         "in pages of new memory, or of files that it had.",
                         HumanCount(work.minor_faults), HumanCount(work.minor_rate())),
@@ -532,18 +508,16 @@ void JudgeCommand(const JudgedRun& run) {
   const Measurement& measurement = run.measurement;
   const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
   if (!IsProcessTreeOnly(measurement) || !budget.has_value()) return;
-  const VerdictRule& contention = RuleOf("cpu-contention");
-  if (const double waited = budget->Share(kTreeWait); contention.threshold.Holds(waited)) {
-    run.Add(contention, waited,
+  if (const double waited = budget->Share(kTreeWait); run.Holds("cpu-contention", waited)) {
+    run.Add("cpu-contention", waited,
             fmt::format("Threads of the command were runnable but got no CPU for {} of the core-seconds.",
                         HumanPercent(waited)),
             {{"processes.cpu_wait", TreeCpuWait(measurement)}}, waited);
   }
-  const VerdictRule& kernel = RuleOf("kernel-time");
   const double system = budget->Share(kTreeKernel);
   const double of_cpu = system > 0 ? system / (system + budget->Share(kTreeProgram)) : 0;
-  if (kernel.threshold.Holds(of_cpu) && kMuchKernelTime.Holds(system)) {
-    run.Add(kernel, of_cpu,
+  if (run.Holds("kernel-time", of_cpu) && kMuchKernelTime.Holds(system)) {
+    run.Add("kernel-time", of_cpu,
             fmt::format("{} of the command's CPU time was spent in the kernel, {} of the core-seconds.",
                         HumanPercent(of_cpu), HumanPercent(system)),
             {{"tree_cpu_system", run.Metric("tree_cpu_system")}, {"tree_cpu_user", run.Metric("tree_cpu_user")}});
@@ -551,7 +525,7 @@ void JudgeCommand(const JudgedRun& run) {
 }
 
 void JudgeKernel(const JudgedRun& run) {
-  const KernelWork work(run.measurement);
+  const KernelWork work = {run};
   JudgeKernelTime(run, work);
   JudgePageFaults(run, work);
 }
@@ -579,13 +553,12 @@ std::string LongestKernel(const JudgedRun& run, double all_seconds) {
 }
 
 void JudgeBound(const JudgedRun& run, double kernels, double copies) {
-  const VerdictRule& rule = RuleOf("gpu-bound");
   const double waiting = run.Share("gpu_wait");
-  if (!rule.threshold.Holds(waiting) || copies > kernels) return;
+  if (!run.Holds("gpu-bound", waiting) || copies > kernels) return;
   if (!kGpuMatters.Holds(run.ShareOfCores(kernels))) return;  // it waited for something else
   const std::optional<double> at_work = ShareAtWork(run);
   run.Add(
-      rule, waiting,
+      "gpu-bound", waiting,
       fmt::format("Your code waited for the GPU for {} of the core-seconds. Kernels ran for {}{}{}.",
                   HumanPercent(waiting), HumanDuration(kernels), LongestKernel(run, kernels),
                   at_work.has_value() ? ", and the GPU was at work for " + HumanPercent(*at_work) + " of the run" : ""),
@@ -593,12 +566,11 @@ void JudgeBound(const JudgedRun& run, double kernels, double copies) {
 }
 
 void JudgeCopies(const JudgedRun& run, double kernels, double copies) {
-  const VerdictRule& rule = RuleOf("gpu-copies");
   const double waiting = run.Share("gpu_wait");
   const double to_device = run.Metric("gpu_to_device_bytes");
   const double from_device = run.Metric("gpu_from_device_bytes");
-  if (!rule.threshold.Holds(waiting) || copies <= kernels || to_device + from_device <= 0) return;
-  run.Add(rule, waiting,
+  if (!run.Holds("gpu-copies", waiting) || copies <= kernels || to_device + from_device <= 0) return;
+  run.Add("gpu-copies", waiting,
           fmt::format("Your code waited for the GPU for {} of the core-seconds, and copies ({} to it, {} from it) took "
                       "longer than kernels: {} and {}.",
                       HumanPercent(waiting), HumanData(to_device), HumanData(from_device), HumanDuration(copies),
@@ -607,15 +579,14 @@ void JudgeCopies(const JudgedRun& run, double kernels, double copies) {
 }
 
 void JudgeStarved(const JudgedRun& run, double kernels) {
-  const VerdictRule& rule = RuleOf("gpu-starved");
   const std::optional<double> share = ShareAtWork(run);
   // Kernels of programs that do not record, or of others, leave no room either.
   const std::optional<double> of_anybody = run.measurement.Metric("gpu_utilization");
   if (!share.has_value() || !kGpuMatters.Holds(run.ShareOfCores(kernels))) return;
-  if (!rule.threshold.Holds(*share) || !rule.threshold.Holds(of_anybody.value_or(0))) return;
-  if (RuleOf("gpu-bound").threshold.Holds(run.Share("gpu_wait"))) return;
+  if (!run.Holds("gpu-starved", *share) || !run.Holds("gpu-starved", of_anybody.value_or(0))) return;
+  if (run.Holds("gpu-bound", run.Share("gpu_wait"))) return;
   run.Add(
-      rule, *share,
+      "gpu-starved", *share,
       fmt::format("Kernels and copies of the processes that record ran for {} of the run only{}.", HumanPercent(*share),
                   of_anybody.has_value()
                       ? "; while they used the GPU, some kernel ran for " + HumanPercent(*of_anybody) + " of the time"
@@ -641,10 +612,9 @@ void JudgeGpu(const JudgedRun& run) {
     JudgeCopies(run, kernels, copies);
     JudgeStarved(run, kernels);
   }
-  const VerdictRule& shared = RuleOf("gpu-shared");
   const std::optional<double> others = run.measurement.Metric("gpu_utilization_of_others");
-  if (!others.has_value() || !shared.threshold.Holds(*others)) return;
-  run.Add(shared, *others,
+  if (!others.has_value() || !run.Holds("gpu-shared", *others)) return;
+  run.Add("gpu-shared", *others,
           fmt::format("While your program used the GPU, other processes used {} of its processors on average.",
                       HumanPercent(*others)),
           {{"gpu_utilization_of_others", *others}});
@@ -653,14 +623,13 @@ void JudgeGpu(const JudgedRun& run) {
 // Verdict on what chunks wait for together.
 
 void JudgeContention(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("shared-bottleneck");
   if (run.measurement.contention.empty()) return;
   const ContentionRow& row = run.measurement.contention.front();
   const double slope = row.slope.value_or(0), low = row.slope_low.value_or(0), high = row.slope_high.value_or(0);
   if (!(low > 0)) return;
   const double excess_low = row.excess_low.value_or(0), share = run.ShareOf(excess_low);
-  if (!rule.threshold.Holds(share)) return;
-  run.Add(rule, share,
+  if (!run.Holds("shared-bottleneck", share)) return;
+  run.Add("shared-bottleneck", share,
           fmt::format("Chunks wait for something that all of them share. With each further open chunk, an event is "
                       "blocked for {} longer. What they share serves about {} events a second ({} to {}).",
                       HumanDuration(slope), HumanCount(1 / slope), HumanCount(1 / high), HumanCount(1 / low)),

@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/words.h"
 #include "collector/metrics/statistics/bounded_names.h"
@@ -26,24 +27,22 @@ constexpr EngineCost kEngineCosts[] = {
 };
 
 void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
-  const VerdictRule& rule = RuleOf(cost.id);
   const std::optional<double> seconds = run.measurement.Metric(cost.key);
   if (!seconds.has_value()) return;
   const double share = run.ShareOf(*seconds);
-  if (!rule.threshold.Holds(share)) return;
-  run.Add(rule, share, fmt::format(fmt::runtime(cost.sentence), HumanPercent(share)),
+  if (!run.Holds(cost.id, share)) return;
+  run.Add(cost.id, share, fmt::format(fmt::runtime(cost.sentence), HumanPercent(share)),
           {{std::string(cost.key), *seconds}}, share);
 }
 
 void JudgeSpilling(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("spilling");
   const std::optional<double> reading = run.measurement.Metric("disk_read_time_seconds");
   const std::optional<double> writing = run.measurement.Metric("disk_write_time_seconds");
   if (!reading.has_value() && !writing.has_value()) return;
   const double share = run.ShareOf(reading.value_or(0) + writing.value_or(0));
-  if (!rule.threshold.Holds(share)) return;
+  if (!run.Holds("spilling", share)) return;
   const double bytes = run.Metric("disk_write_bytes");
-  run.Add(rule, share,
+  run.Add("spilling", share,
           fmt::format("Workers spilled {} to disk, which took {} of the core-seconds.", HumanData(bytes),
                       HumanPercent(share)),
           {{"disk_write_bytes", bytes},
@@ -94,7 +93,7 @@ void JudgeSampledDecompression(const JudgedRun& run) {
   const SampledFunctions found =
       FindSampled(run, [](const FunctionRow& row) { return Decompresses(row.function.str()); });
   if (found.most == nullptr || !kMuchDecompression.Holds(found.at_least)) return;
-  run.Add(RuleOf("compression-heavy"), 0,
+  run.Add("compression-heavy", 0,
           fmt::format("Decompressing the input took about {} of the core-seconds, by samples of stacks: {} most.",
                       HumanPercent(found.share), ShortName(found.most->function.str())),
           {{"functions.samples", found.samples}})
@@ -108,22 +107,26 @@ bool WaitsInPool(const FunctionRow& row) {
   for (const char* const pool : {"libgomp.", "libomp.", "libiomp", "libtbb."}) {
     if (absl::StartsWith(file.substr(file.rfind('/') + 1), pool)) return true;
   }
-  const std::string function = row.function.str();
-  for (const char* const name : {"pthread_spin_lock", "opal_progress", "ucp_worker_progress", "uct_worker_progress"}) {
-    if (function == name) return true;
-  }
-  return false;
+  constexpr const char* kLoops[] = {"pthread_spin_lock", "opal_progress", "ucp_worker_progress", "uct_worker_progress"};
+  return absl::c_linear_search(kLoops, row.function.str());
 }
 
 void JudgeSpinning(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("spinning");
   const SampledFunctions found = FindSampled(run, WaitsInPool);
-  if (found.most == nullptr || !rule.threshold.Holds(found.at_least)) return;
-  run.Add(rule, found.share,
+  if (found.most == nullptr || !run.Holds("spinning", found.at_least)) return;
+  run.Add("spinning", found.share,
           fmt::format("Threads waited for others in a loop for about {} of the core-seconds, by samples of stacks: in "
                       "{} most.",
                       HumanPercent(found.share), ShortName(found.most->function.str())),
           {{"functions.samples", found.samples}});
+}
+
+/// The sum over all attempts; nullopt where there is none of this name and unit.
+std::optional<double> SumOfMetric(const Measurement& measurement, std::string_view name, std::string_view unit) {
+  for (const CustomMetricRow& row : measurement.custom_metrics) {
+    if (row.name == name && row.unit == unit) return row.sum.value_or(0) + row.failed_sum.value_or(0);
+  }
+  return std::nullopt;
 }
 
 void JudgeInputDecompression(const JudgedRun& run) {
@@ -133,7 +136,7 @@ void JudgeInputDecompression(const JudgedRun& run) {
   if (*unzip <= read.value_or(0)) return;
   const double share = run.ShareOf(*unzip);
   if (!kMuchDecompression.Holds(share)) return;
-  run.Add(RuleOf("compression-heavy"), 0,
+  run.Add("compression-heavy", 0,
           fmt::format("Decompressing the input took {} of the core-seconds (wall time), more than reading it.",
                       HumanPercent(share)),
           {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}})
@@ -141,14 +144,13 @@ void JudgeInputDecompression(const JudgedRun& run) {
 }
 
 void JudgeLowCompression(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("low-compression");
   const std::optional<double> ratio = run.measurement.Metric("compression_ratio");
   const double bytes = run.Metric("bytes_read_compressed");
   const BudgetRows& budget = run.budget();
   const double waiting = budget.Share("blocked") + budget.Share("waiting") + budget.Share("outside_chunk");
-  if (!ratio.has_value() || !rule.threshold.Holds(*ratio)) return;
+  if (!ratio.has_value() || !run.Holds("low-compression", *ratio)) return;
   if (!kMuchInput.Holds(bytes) || !kWaitsForData.Holds(waiting)) return;
-  run.Add(rule, 0,
+  run.Add("low-compression", 0,
           fmt::format("The input is hardly compressed ({} times), and waiting and what surrounds chunks take {} of the "
                       "core-seconds.",
                       HumanCount(*ratio), HumanPercent(waiting)),
@@ -157,7 +159,6 @@ void JudgeLowCompression(const JudgedRun& run) {
 
 /// Each event loop of ROOT reads and decompresses its input once more.
 void JudgeLoops(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("repeated-loops");
   constexpr char kLaterLoop[] = "loop ";                      // the first has no name: sdk/root
   std::map<std::string, std::pair<double, double>> later_of;  // loops and chunks, by dataset
   for (const ChunkFitRow& fit : run.measurement.chunk_fits) {
@@ -166,13 +167,12 @@ void JudgeLoops(const JudgedRun& run) {
     ++loops;
     chunks += fit.attempts.value_or(0);
   }
-  const auto most = std::max_element(later_of.begin(), later_of.end(),
-                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  if (most == later_of.end()) return;
+  const auto* most = LargestBy(later_of, [](const auto& each) { return each.second.first; }).first;
+  if (most == nullptr) return;
   const auto& [dataset, later] = *most;
   const double loops = 1 + later.first;
-  if (!rule.threshold.Holds(loops)) return;
-  run.Add(rule, loops, fmt::format("{} was read in {} event loops.", ShortName(dataset), HumanCount(loops)),
+  if (!run.Holds("repeated-loops", loops)) return;
+  run.Add("repeated-loops", loops, fmt::format("{} was read in {} event loops.", ShortName(dataset), HumanCount(loops)),
           {{"chunk_fits.attempts", later.second}});
 }
 
@@ -219,7 +219,6 @@ std::pair<std::string, std::string> ComparableTo(const RequestSumRow& row) {
 }
 
 void JudgeSlowServer(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("slow-server");
   std::map<std::pair<std::string, std::string>, Asked> all;
   for (const RequestSumRow& row : run.measurement.requests) {
     if (row.server.str() == kOtherName) continue;
@@ -239,7 +238,7 @@ void JudgeSlowServer(const JudgedRun& run) {
     const Asked others = {sum.calls - asked.calls, sum.bytes - asked.bytes, sum.seconds - asked.seconds};
     if (!kCallsOfSlowServer.Holds(asked.calls) || !kCallsOfSlowServer.Holds(others.calls)) continue;
     const double expected = ExpectedSeconds(asked, others);
-    if (expected <= 0 || !rule.threshold.Holds(asked.seconds / expected)) continue;
+    if (expected <= 0 || !run.Holds("slow-server", asked.seconds / expected)) continue;
     const double excess = asked.seconds - expected;
     if (!kMuchExcess.Holds(run.ShareOf(excess)) || excess <= worst_excess) continue;
     worst = &row;
@@ -248,7 +247,7 @@ void JudgeSlowServer(const JudgedRun& run) {
   }
   if (worst == nullptr) return;
   // Requests may overlap, so it is not known what of this the run waited for.
-  run.Add(rule, worst_factor,
+  run.Add("slow-server", worst_factor,
           fmt::format("Server {} took {} times as long for {} as the others of its kind, {} longer in all.",
                       ShortName(worst->server.str()), HumanNumber(worst_factor), ShortName(worst->operation.str()),
                       HumanDuration(worst_excess)),
@@ -298,7 +297,7 @@ bool JudgeTrackedCalls(const JudgedRun& run) {
   }
   if (worst == nullptr) return false;
   const std::string name(absl::StripSuffix(worst->name.str(), kSuffix));
-  run.Add(RuleOf("many-small-reads"), 0,
+  run.Add("many-small-reads", 0,
           fmt::format("{} read calls in section {} returned {} each, and the section took {}.", HumanCount(most.calls),
                       ShortName(name), HumanData(most.bytes / most.calls), HumanDuration(most.seconds)),
           {{"custom_metrics." + worst->name.str(), most.calls}, {"sections.total", most.seconds}});
@@ -307,13 +306,13 @@ bool JudgeTrackedCalls(const JudgedRun& run) {
 
 /// Where no request says who was asked.
 void JudgeSmallReadCalls(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("many-small-reads");
   const Asked tracked = {// as ROOT's event loops do, and those who record these metrics themselves
                          ReadMetric(run.measurement, "read_calls", "count"),
                          ReadMetric(run.measurement, "bytes_read", "B"), ReadMetric(run.measurement, "read_wall", "s")};
-  if (tracked.bytes > 0 && kManyReads.Holds(tracked.calls) && rule.threshold.Holds(tracked.bytes / tracked.calls) &&
+  if (tracked.bytes > 0 && kManyReads.Holds(tracked.calls) &&
+      run.Holds("many-small-reads", tracked.bytes / tracked.calls) &&
       kMuchRequestTime.Holds(run.ShareOf(tracked.seconds))) {
-    run.Add(rule, 0,
+    run.Add("many-small-reads", 0,
             fmt::format("{} reads moved {} each, and took {}.", HumanCount(tracked.calls),
                         HumanData(tracked.bytes / tracked.calls), HumanDuration(tracked.seconds)),
             {{"custom_metrics.read_calls", tracked.calls},
@@ -325,7 +324,7 @@ void JudgeSmallReadCalls(const JudgedRun& run) {
   const SmallReadCalls calls = ReadCalls(run.measurement);
   const double in_kernel = run.ShareOfCores(run.Metric("system_cpu_time"));
   if (!calls.are_many_and_small() || !kMuchRequestTime.Holds(in_kernel)) return;
-  run.Add(rule, 0,
+  run.Add("many-small-reads", 0,
           fmt::format("{} read calls returned {} each: {} in each second of CPU time of your chunks.",
                       HumanCount(calls.calls), HumanData(calls.mean_bytes()),
                       HumanCount(calls.calls / calls.chunk_cpu_seconds)),
@@ -333,20 +332,16 @@ void JudgeSmallReadCalls(const JudgedRun& run) {
 }
 
 void JudgeSmallReads(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("many-small-reads");
-  const RequestSumRow* worst = nullptr;
-  double longest = 0;
-  for (const RequestSumRow& row : run.measurement.requests) {
+  const auto seconds_of_small = [&](const RequestSumRow& row) {
     const Asked asked = Asked::Of(row);
-    if (row.server.str() == kOtherName || asked.bytes <= 0 || !kManyReads.Holds(asked.calls)) continue;
-    if (!rule.threshold.Holds(asked.bytes / asked.calls)) continue;
-    if (!kMuchRequestTime.Holds(run.ShareOf(asked.seconds)) || asked.seconds <= longest) continue;
-    worst = &row;
-    longest = asked.seconds;
-  }
+    if (row.server.str() == kOtherName || asked.bytes <= 0 || !kManyReads.Holds(asked.calls)) return 0.0;
+    if (!run.Holds("many-small-reads", asked.bytes / asked.calls)) return 0.0;
+    return kMuchRequestTime.Holds(run.ShareOf(asked.seconds)) ? asked.seconds : 0;
+  };
+  const RequestSumRow* worst = LargestBy(run.measurement.requests, seconds_of_small).first;
   if (worst == nullptr) return JudgeSmallReadCalls(run);
   const Asked asked = Asked::Of(*worst);
-  run.Add(rule, 0,
+  run.Add("many-small-reads", 0,
           fmt::format("{} requests ({}) moved {} each from {}, and took {}.", HumanCount(asked.calls),
                       ShortName(worst->operation.str()), HumanData(asked.bytes / asked.calls),
                       ShortName(worst->server.str()), HumanDuration(asked.seconds)),
@@ -354,13 +349,6 @@ void JudgeSmallReads(const JudgedRun& run) {
 }
 
 }  // namespace
-
-std::optional<double> SumOfMetric(const Measurement& measurement, std::string_view name, std::string_view unit) {
-  for (const CustomMetricRow& row : measurement.custom_metrics) {
-    if (row.name == name && row.unit == unit) return row.sum.value_or(0) + row.failed_sum.value_or(0);
-  }
-  return std::nullopt;
-}
 
 SmallReadCalls ReadCalls(const Measurement& measurement) {
   const double calls = measurement.Metric("process_read_calls").value_or(0);

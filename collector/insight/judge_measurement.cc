@@ -111,18 +111,17 @@ double GuardsInChunks(const Measurement& measurement) {
 }
 
 void JudgeOverhead(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("instrumentation-heavy");
   const bool is_beyond = run.measurement.WhyNotMeasured("instrumentation_overhead") == kTooManySeconds;
   const std::optional<double> overhead =
       is_beyond ? std::optional(1.0) : run.measurement.Metric("instrumentation_overhead");
   const std::optional<double> threads = TimeOfThreads(run.measurement);
-  if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
+  if (!overhead.has_value() || !run.Holds("instrumentation-heavy", *overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
   if (threads.has_value()) saving = run.ShareOfCores(*overhead * *threads);
   if (saving.has_value() && !kMuchMeasuring.Holds(*saving)) return;
   const std::string share =
       is_beyond ? "longer than the chunks themselves" : HumanPercent(*overhead) + " of the chunks' time";
-  Verdict& verdict = run.Add(rule, *overhead, fmt::format("Measuring itself took {}.", share),
+  Verdict& verdict = run.Add("instrumentation-heavy", *overhead, fmt::format("Measuring itself took {}.", share),
                              {{"instrumentation_overhead", *overhead}}, saving);
   if (is_beyond) verdict.evidence = {{"busy_time", run.Metric("busy_time")}};
   const double compiling = SecondsOfSection(run.measurement, "compile guards");
@@ -152,13 +151,12 @@ void JudgeMeasurement(const JudgedRun& run) {
 }
 
 void JudgeHealth(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("healthy");
   const std::optional<double> efficiency = run.measurement.Metric("cpu_efficiency");
-  if (!efficiency.has_value() || !rule.threshold.Holds(*efficiency)) return;
+  if (!efficiency.has_value() || !run.Holds("healthy", *efficiency)) return;
   if (UsesUncountedGpu(run.measurement)) return;  // the CPU may have spun
   auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
   if (std::any_of(run.verdicts->begin(), run.verdicts->end(), troubles)) return;
-  run.Add(rule, *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),
+  run.Add("healthy", *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),
           {{"cpu_efficiency", *efficiency}});
 }
 

@@ -1,10 +1,7 @@
 // Verdicts on the workers' memory and on when they came.
 
-#include <functional>
-#include <map>
-
-#include "absl/algorithm/container.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/verdict_families.h"
@@ -29,33 +26,27 @@ std::string HowSoonAtLimit(const JudgedRun& run, const WorkerRow& worker) {
 }
 
 void JudgePressure(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("memory-pressure");
   const std::optional<double> used = run.measurement.Metric("memory_utilization_max");
   if (!used.has_value()) return;
   const KeyFigureBand band = MemoryBand(run.measurement.run.engine.str());
-  const Bound bad = From(band.bad);
   if (!From(band.good).Holds(*used)) return;
-  std::string name, how_soon;
-  double largest = 0;
-  bool is_lost = false;
-  for (const WorkerRow& worker : run.measurement.workers) {
-    const double limit = worker.memory_limit_bytes.value_or(0);
-    const double peak = worker.peak_memory_bytes.value_or(0);
-    if (limit <= 0 || peak / limit <= largest) continue;
-    largest = peak / limit;
-    name = worker.name.str();
-    how_soon = HowSoonAtLimit(run, worker);
-    is_lost = worker.state == "lost";  // what it used after its last sample is not known
-  }
-  run.Add(rule, 0,
-          fmt::format("{} used {}{} of its memory limit{}.", name.empty() ? "A worker" : ShortName(name),
-                      is_lost ? "at least " : "", HumanPercent(*used), how_soon),
-          {{"memory_utilization_max", *used}});
-  if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
+  const auto share_of_limit = [](const WorkerRow& row) {
+    const double limit = row.memory_limit_bytes.value_or(0);
+    return limit > 0 ? row.peak_memory_bytes.value_or(0) / limit : 0;
+  };
+  const WorkerRow* worker = LargestBy(run.measurement.workers, share_of_limit).first;
+  const std::string name = worker == nullptr ? "" : worker->name.str();
+  // what it used after its last sample is not known
+  const bool is_lost = worker != nullptr && worker->state == "lost";
+  Verdict& verdict = run.Add("memory-pressure", 0,
+                             fmt::format("{} used {}{} of its memory limit{}.",
+                                         name.empty() ? "A worker" : ShortName(name), is_lost ? "at least " : "",
+                                         HumanPercent(*used), worker == nullptr ? "" : HowSoonAtLimit(run, *worker)),
+                             {{"memory_utilization_max", *used}});
+  if (From(band.bad).Holds(*used)) verdict.severity = Severity::kBad;
 }
 
 void JudgeGrowth(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("memory-growth");
   const std::optional<double> low = run.measurement.Metric("rss_slope_low");
   const std::optional<double> slope = run.measurement.Metric("rss_slope");
   if (!low.has_value() || !slope.has_value() || *low <= 0) return;
@@ -69,28 +60,23 @@ void JudgeGrowth(const JudgedRun& run) {
   // what the lower end of the interval adds over the events of the busiest worker
   constexpr double kEventsOfSlope = 1000;
   const double growth = *low / kEventsOfSlope * events;
-  if (memory <= 0 || !rule.threshold.Holds(growth / memory)) return;
-  run.Add(rule, growth / memory,
+  if (memory <= 0 || !run.Holds("memory-growth", growth / memory)) return;
+  run.Add("memory-growth", growth / memory,
           fmt::format("Memory grows by {} with every 1 000 events, and does not come back.", HumanMemory(*slope)),
           {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}});
 }
 
 void JudgeLeaks(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("leaking-section");
   const double most_live = run.Metric("peak_live_bytes");
-  const SectionRow* worst = nullptr;
-  double worst_growth = 0;
-  for (const SectionRow& row : run.measurement.sections) {
+  const auto [worst, worst_growth] = LargestBy(run.measurement.sections, [&](const SectionRow& row) {
     const double growth = row.live_growth_bytes.value_or(0);
     const double chunks = row.chunks.value_or(row.count.value_or(0));
-    if (most_live <= 0 || !kMuchKept.Holds(growth) || !rule.threshold.Holds(growth / most_live)) continue;
-    if (!kChunksOfLeak.Holds(chunks) || growth <= worst_growth) continue;
-    worst = &row;
-    worst_growth = growth;
-  }
+    if (most_live <= 0 || !kMuchKept.Holds(growth) || !run.Holds("leaking-section", growth / most_live)) return 0.0;
+    return kChunksOfLeak.Holds(chunks) ? growth : 0;
+  });
   if (worst == nullptr) return;
   const std::string path = worst->path.str();
-  run.Add(rule, worst_growth / most_live,
+  run.Add("leaking-section", worst_growth / most_live,
           fmt::format("{} keeps memory from chunk to chunk: {} more is live at the end than half-way.",
                       path == kOtherName ? "Code of chunks outside every section" : "Section " + ShortName(path),
                       HumanMemory(worst_growth)),
@@ -125,7 +111,6 @@ double MostForLong(const std::vector<TimelinePoint>& counts, double wall) {
 Lag FindLag(const Measurement& measurement) {
   Lag lag;
   const double wall = measurement.Metric("wall_time").value_or(0);
-  const auto count = [](const TimelinePoint& point) { return std::isnan(point.value) ? 0 : point.value; };
   lag.most = MostForLong(measurement.timelines.worker_counts, wall);
   if (wall <= 0 || lag.most <= 0) return lag;
   double before = 0;
@@ -135,27 +120,26 @@ Lag FindLag(const Measurement& measurement) {
     const double seconds = std::clamp(point.seconds, 0.0, wall);
     missing += std::max(0.0, lag.most - workers) * (seconds - before);
     before = seconds;
-    workers = count(point);
+    workers = std::isnan(point.value) ? 0 : point.value;
     if (!kNearlyAllWorkers.Holds(workers / lag.most)) continue;
     lag.seconds = seconds;
     lag.missing_seconds = missing;
     lag.missing = missing / (lag.most * wall);
-    return lag;
+    break;
   }
   return lag;
 }
 
 void JudgeAbsence(const JudgedRun& run, double from) {
-  const VerdictRule& rule = RuleOf("no-workers");
   const double wall = run.Metric("wall_time");
   const std::vector<WorkerGap> gaps = GapsOfWorkers(run.measurement, from);
   const double seconds = SecondsOf(gaps);
   const double share = wall > 0 ? seconds / wall : 0;
-  if (!kLongAbsence.Holds(seconds) || !rule.threshold.Holds(share)) return;
+  if (!kLongAbsence.Holds(seconds) || !run.Holds("no-workers", share)) return;
   const WorkerGap& longest =
       *absl::c_max_element(gaps, [](const WorkerGap& a, const WorkerGap& b) { return a.seconds() < b.seconds(); });
   const std::string when = from > 0 ? fmt::format("After {}, no worker", HumanDuration(from)) : "No worker";
-  run.Add(rule, share,
+  run.Add("no-workers", share,
           fmt::format("{} lived for {} of {} ({}); the core-seconds do not include this time{}.", when,
                       HumanDuration(seconds), HumanDuration(wall), HumanPercent(share),
                       OthersBusy(run.measurement, longest.from, longest.until, longest.seconds())),
@@ -163,12 +147,11 @@ void JudgeAbsence(const JudgedRun& run, double from) {
 }
 
 void JudgeScaling(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("scaling-lag");
   const Lag lag = FindLag(run.measurement);
-  const bool is_late = kSeveral.Holds(lag.most) && kLongLag.Holds(lag.seconds) && rule.threshold.Holds(lag.missing);
+  const bool is_late = kSeveral.Holds(lag.most) && kLongLag.Holds(lag.seconds) && run.Holds("scaling-lag", lag.missing);
   JudgeAbsence(run, is_late ? lag.seconds : 0);
   if (!is_late) return;
-  run.Add(rule, lag.missing,
+  run.Add("scaling-lag", lag.missing,
           fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "
                       "missing.",
                       HumanDuration(lag.seconds), HumanCount(lag.most), HumanPercent(lag.missing)),
@@ -222,10 +205,10 @@ RunningOut FindRunningOut(const Measurement& measurement) {
 }
 
 void JudgeLastWorker(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("last-worker");
   const double wall = run.Metric("wall_time");
   const RunningOut found = FindRunningOut(run.measurement);
-  if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !rule.threshold.Holds(found.saved / wall)) return;
+  if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !run.Holds("last-worker", found.saved / wall))
+    return;
   std::string sentence = fmt::format(
       "Workers ran out of chunks at different times: sharing the rest would have saved up to {} of {}, if it "
       "needed nothing that they had made.",
@@ -234,7 +217,7 @@ void JudgeLastWorker(const JudgedRun& run) {
     sentence = fmt::format("For {} of {} the run waited for {} alone: all others had ended their last chunks.",
                            HumanDuration(found.alone), HumanDuration(wall), ShortName(found.last));
   }
-  run.Add(rule, found.saved / wall, sentence,
+  run.Add("last-worker", found.saved / wall, sentence,
           // of the elapsed time, not of the core-seconds
           {{"workers.last_chunk.saved_seconds", found.saved}, {"workers.last_chunk.alone_seconds", found.alone}});
 }
@@ -293,7 +276,7 @@ void JudgeAttempts(const JudgedRun& run) {
     sentence += Counted(without_result, "chunk has", "chunks have") + " no result";
   }
   sentence += ".";
-  run.Add(rule, missing ? rule.threshold.bad : share, sentence,
+  run.Add(rule.id, missing ? rule.threshold.bad : share, sentence,
           {{"num_failed_attempts", failed},
            {"num_lost_attempts", evidence.lost},
            {"num_attempts", evidence.attempts},
@@ -320,15 +303,14 @@ void JudgeFailedTasks(const JudgedRun& run) {
                                                    : "them",
                             without_chunk == 1 ? "it" : "they");
   }
-  run.Add(rule, without_chunk > 0 ? rule.threshold.bad : 0, sentence,
+  run.Add(rule.id, without_chunk > 0 ? rule.threshold.bad : 0, sentence,
           {{"num_failed_tasks", failed}, {"num_failed_tasks_without_chunk", without_chunk}, {"num_tasks", tasks}});
 }
 
 void JudgeLostWorkers(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("worker-loss");
   const LostWorkers lost = FindLostWorkers(run.measurement);
   const auto count = static_cast<double>(lost.names.size());
-  if (!rule.threshold.Holds(count)) return;
+  if (!run.Holds("worker-loss", count)) return;
   std::string sentence = fmt::format("{} of {} vanished without an end ({}): {}", HumanCount(count),
                                      Counted(lost.workers, "worker", "workers"), lost.Names(), lost.Why());
   if (lost.absent_seconds > 0 && !run.is_running()) {
@@ -343,7 +325,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
       sentence += ": the results are of " + range;
     }
   }
-  run.Add(rule, count, sentence + ".",
+  run.Add("worker-loss", count, sentence + ".",
           {{"workers.lost", count},
            {"num_lost_attempts", run.evidence.lost},
            {"workers.absent_seconds", lost.absent_seconds},
@@ -414,20 +396,14 @@ TaskTotals TotalsOf(const Measurement& measurement) {
 }
 
 void JudgeSerial(const JudgedRun& run, const TaskTotals& all) {
-  const VerdictRule& rule = RuleOf("serial-module");
-  const ModuleRow* worst = nullptr;
-  double most = 0;
-  for (const ModuleRow& row : run.measurement.modules) {
-    if (row.at_once.value_or(0) != 1 || row.ceiling.value_or(0) <= 0) continue;
-    const double rate = all.events_per_second * row.calls.value_or(0) / all.events;
-    const double load = rate / row.ceiling.value_or(0);
-    if (load <= most || !kEventsQueueBehind.Holds(row.behind_seconds.value_or(0) / all.latency)) continue;
-    most = load;
-    worst = &row;
-  }
-  if (worst == nullptr || !rule.threshold.Holds(most)) return;
+  const auto [worst, most] = LargestBy(run.measurement.modules, [&](const ModuleRow& row) {
+    if (row.at_once.value_or(0) != 1 || row.ceiling.value_or(0) <= 0) return 0.0;
+    if (!kEventsQueueBehind.Holds(row.behind_seconds.value_or(0) / all.latency)) return 0.0;
+    return all.events_per_second * row.calls.value_or(0) / all.events / *row.ceiling;
+  });
+  if (worst == nullptr || !run.Holds("serial-module", most)) return;
   const double behind = worst->behind_seconds.value_or(0);
-  run.Add(rule, most,
+  run.Add("serial-module", most,
           fmt::format("{} runs one at a time, for {} of the run: at most {} calls/s, whatever the cores. Events were "
                       "queued behind it for {} of their latency.",
                       ShortName(worst->module.str()), HumanPercent(std::min(most, 1.0)),
@@ -438,11 +414,10 @@ void JudgeSerial(const JudgedRun& run, const TaskTotals& all) {
 }
 
 void JudgeExternal(const JudgedRun& run, const TaskTotals& all) {
-  const VerdictRule& rule = RuleOf("external-work");
   const double share = all.external / all.latency;
-  if (!rule.threshold.Holds(share) || !kFreeForEvents.Holds(all.Free())) return;
+  if (!run.Holds("external-work", share) || !kFreeForEvents.Holds(all.Free())) return;
   const double needed = all.lanes > 0 ? *all.cores / all.lanes * all.in_flight * (1 - all.queued / all.latency) : 0;
-  run.Add(rule, share,
+  run.Add("external-work", share,
           fmt::format("Events waited for requests for {} of their latency, and {} of the cores ran no task. With {} "
                       "events open at once{}, all cores would have work, if the servers keep up.",
                       HumanPercent(share), HumanPercent(all.Free()), HumanCount(std::max(needed, all.in_flight)),
@@ -453,27 +428,22 @@ void JudgeExternal(const JudgedRun& run, const TaskTotals& all) {
 }
 
 void JudgeStolen(const JudgedRun& run, const TaskTotals& all) {
-  const VerdictRule& rule = RuleOf("stolen-work");
   const double share = all.own > 0 ? all.stolen / all.own : 0;
-  if (!rule.threshold.Holds(share)) return;
-  const auto& rows = run.measurement.modules;
-  const auto worst = std::max_element(rows.begin(), rows.end(), [](const ModuleRow& one, const ModuleRow& other) {
-    return one.stolen_seconds.value_or(0) < other.stolen_seconds.value_or(0);
-  });
-  run.Add(rule, share,
+  if (!run.Holds("stolen-work", share)) return;
+  const auto [worst, longest] =
+      LargestBy(run.measurement.modules, [](const ModuleRow& row) { return row.stolen_seconds.value_or(0); });
+  run.Add("stolen-work", share,
           fmt::format("While tasks waited, their threads ran other tasks inside them for {}, most of all inside {} "
                       "({}).",
-                      HumanDuration(all.stolen), ShortName(worst->module.str()),
-                      HumanDuration(worst->stolen_seconds.value_or(0))),
+                      HumanDuration(all.stolen), ShortName(worst->module.str()), HumanDuration(longest)),
           {{"modules.stolen_seconds", all.stolen}, {"modules.own_seconds", all.own}});
 }
 
 void JudgeRest(const JudgedRun& run, const TaskTotals& all) {
-  const VerdictRule& rule = RuleOf("nothing-ready");
   const double share = all.rest / all.latency;
-  if (!rule.threshold.Holds(share) || !kFreeForEvents.Holds(all.Free())) return;
+  if (!run.Holds("nothing-ready", share) || !kFreeForEvents.Holds(all.Free())) return;
   if (all.calls <= 0 || !kMostAreMarked.Holds(all.marked_calls / all.calls)) return;
-  run.Add(rule, share,
+  run.Add("nothing-ready", share,
           fmt::format("For {} of their latency, events had no task at work or ready and no request open, and {} of the "
                       "cores ran no task.",
                       HumanPercent(share), HumanPercent(all.Free())),

@@ -53,9 +53,8 @@ std::optional<TightestWorker> FindTightestWorker(const Measurement& measurement)
   for (const WorkerRow& worker : measurement.workers) {
     const std::optional<double> peak =
         std::max<std::optional<double>>(worker.peak_memory_bytes, worker.engine_peak_memory_bytes);
-    const std::optional<double> limit = worker.memory_limit_bytes;
-    if (!peak.has_value() || limit.value_or(0) <= 0) continue;
-    TightestWorker candidate = {worker.name.str(), *peak, *limit};
+    if (!peak.has_value() || worker.memory_limit_bytes.value_or(0) <= 0) continue;
+    TightestWorker candidate = {worker.name.str(), *peak, *worker.memory_limit_bytes};
     if (!tightest.has_value() || candidate.share() > tightest->share()) tightest = std::move(candidate);
   }
   return tightest;
@@ -70,20 +69,16 @@ bool IsPeakOfWorkersKnown(const Measurement& measurement) {
          !(any_lost && measurement.Metric("process_peak_rss_bytes").value_or(0) > *of_workers);
 }
 
-std::string RoundShare(double share) { return HumanPercent(share); }
+std::string Share(double share) { return HumanPercent(share); }
 
 FigureText Words(std::string words) { return {std::move(words), "", ""}; }
-
-FigureText NoteOf(std::string before, std::string_view metric, double value, std::string figure, std::string after) {
-  return {std::move(before), std::move(figure), std::move(after), "metrics." + std::string(metric), value};
-}
 
 /// Adds a note of a metric that was measured.
 void AddNote(const Measurement& measurement, std::string_view metric, std::string before, std::string (*words)(double),
              std::string after, KeyFigureRow* row) {
   const std::optional<double> value = measurement.Metric(metric);
   if (!value.has_value()) return;
-  row->notes.push_back(NoteOf(std::move(before), metric, *value, words(*value), std::move(after)));
+  row->notes.push_back({std::move(before), words(*value), std::move(after), "metrics." + std::string(metric), *value});
 }
 
 /// The value of the metric, or why there is none.
@@ -127,8 +122,8 @@ KeyFigureRow EventRate(const Measurement& measurement) {
 KeyFigureRow DataRate(const Measurement& measurement) {
   KeyFigureRow row = RowOf(measurement, {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}, HumanBitRate});
   AddNote(measurement, "bytes_read_compressed", "", HumanData, " read", &row);
-  const std::string compression = CompressionNote(measurement);
-  if (!compression.empty()) row.notes.push_back(Words(compression));
+  const std::optional<double> ratio = measurement.Metric("compression_ratio");
+  if (ratio.has_value()) row.notes.push_back(Words(fmt::format("compressed {}×", HumanCount(*ratio))));
   return row;
 }
 
@@ -136,7 +131,7 @@ KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, co
                       std::string_view meaning) {
   const bool more_is_better = BandOf(figure.band).more_is_better;
   KeyFigureRow row =
-      RowOf(measurement, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, RoundShare, meaning});
+      RowOf(measurement, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, Share, meaning});
   row.share = ShareOf(measurement, figure);
   if (!row.share.has_value()) return row;
   row.text = HumanPercent(*row.share);
@@ -152,9 +147,7 @@ KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, co
 
 KeyFigureRow CpuEfficiency(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
-  if (const std::optional<double> job = measurement.Metric("job_cpu_efficiency"); job.has_value()) {
-    row.notes.push_back(NoteOf("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
-  }
+  AddNote(measurement, "job_cpu_efficiency", "of the whole job ", Share, "", &row);
   if (UsesUncountedGpu(measurement)) {
     row.mark = std::nullopt;
     row.notes.insert(row.notes.begin(), Words("threads may spin for the GPU"));
@@ -169,7 +162,7 @@ KeyFigureRow Gpu(const Measurement& measurement) {
   KeyFigureRow row =
       RowOf(measurement, {"GPU",
                           {"gpu_utilization", ChangeOf::kShare, true},
-                          RoundShare,
+                          Share,
                           is_known_to_use_it ? "a kernel ran while it was used" : "a kernel ran, maybe of others"});
   AddNote(measurement, "gpu_seconds", "", HumanDuration, " of kernels", &row);
   AddNote(measurement, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
@@ -198,6 +191,13 @@ KeyFigureRow Blocked(const Measurement& measurement) {
   const std::optional<double> cpu_wait = CpuWaitShare(measurement);
   if (row.share.has_value() && cpu_wait.has_value()) row.notes.push_back({"CPU wait ", HumanPercent(*cpu_wait), ""});
   return row;
+}
+
+constexpr std::string_view kTreeMemory = "tree_peak_memory_bytes";
+
+/// The metric of what all processes used at most: older measurements only know it with shared pages in each of them.
+std::string_view TreeMemoryKey(const Measurement& measurement) {
+  return measurement.Metric(kTreeMemory).has_value() ? kTreeMemory : "tree_peak_rss_bytes";
 }
 
 KeyFigureRow PeakMemoryRow(const Measurement& measurement) {
@@ -249,8 +249,6 @@ KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
   return row;
 }
 
-std::string Share(double share) { return HumanPercent(share); }
-
 /// A figure, and one that stands beside it.
 struct TreeFigure {
   std::string_view label;
@@ -263,8 +261,6 @@ struct TreeFigure {
   std::string_view beside_words;
   std::string_view beside_one = "";  ///< the words for 1
 };
-
-constexpr std::string_view kTreeMemory = "tree_peak_memory_bytes";
 
 constexpr TreeFigure kTreeFigures[] = {
     {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "", ""},
@@ -297,14 +293,10 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
   std::vector<KeyFigureRow> rows;
   for (const TreeFigure& figure : figures) {
     const std::string_view key = figure.key == kTreeMemory ? TreeMemoryKey(measurement) : figure.key;
-    KeyFigureRow row = {figure.label, {key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
-    row.value = measurement.Metric(key);
-    if (row.value.has_value()) {
-      row.text = figure.words(*row.value);
-      if (figure.kind == ChangeOf::kShare) row.share = std::clamp(*row.value, 0.0, 1.0);
-    } else {
-      row.why_not = measurement.WhyNotMeasured(figure.key);
-    }
+    KeyFigureRow row =
+        RowOf(measurement, {figure.label, {key, figure.kind, figure.more_is_better}, figure.words, figure.meaning});
+    if (!row.value.has_value()) row.why_not = measurement.WhyNotMeasured(figure.key);
+    if (row.value.has_value() && figure.kind == ChangeOf::kShare) row.share = std::clamp(*row.value, 0.0, 1.0);
     if (const std::optional<double> beside = measurement.Metric(figure.beside_key); beside.has_value()) {
       const std::string& unit = FindMetric(figure.beside_key)->unit;
       row.notes.push_back(
@@ -323,6 +315,24 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
       row.notes.push_back(Words("a sum of RSS: shared pages count in each process"));
     }
     rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// Whether there is only a log of an engine, and no record of any process.
+bool IsEngineLogOnly(const Measurement& measurement) {
+  return !measurement.run.engine.empty() && !measurement.Metric("num_attempts").has_value() &&
+         measurement.quality.tasks_read.value_or(0) > 0 && measurement.fine.empty();
+}
+
+/// The key figures of such a run.
+std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement) {
+  std::vector<KeyFigureRow> rows = RowsOf(kEngineLogFigures, measurement);
+  const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
+  for (KeyFigureRow& row : rows) {
+    if (row.label != "Peak memory" || !memory.has_value() || !memory->tightest.has_value()) continue;
+    row.share = memory->tightest->share();
+    row.notes.push_back({"", HumanPercent(*row.share), " of its limit, " + HumanMemory(memory->tightest->limit_bytes)});
   }
   return rows;
 }
@@ -362,6 +372,11 @@ std::string_view ToString(Mark mark) {
   return kNames[static_cast<size_t>(mark)];
 }
 
+std::string_view SignOf(Mark mark) {
+  constexpr std::string_view kSigns[] = {"✓", "▲", "✕"};
+  return kSigns[static_cast<size_t>(mark)];
+}
+
 std::string GoodHint(const KeyFigureBand& band) {
   if (band.good == 0) return "good: none";
   return (band.more_is_better ? "good ≥ " : "good ≤ ") + InWords(band.figure, band.good);
@@ -384,11 +399,6 @@ std::optional<double> CpuWaitShare(const Measurement& measurement) {
   const double threads = measurement.Metric(of_lanes ? "lane_time" : "busy_time").value_or(0);
   if (!cpu_wait.has_value() || !(threads > 0)) return std::nullopt;
   return *cpu_wait / threads;
-}
-
-std::string CompressionNote(const Measurement& measurement) {
-  const std::optional<double> ratio = measurement.Metric("compression_ratio");
-  return ratio.has_value() ? fmt::format("compressed {}×", HumanCount(*ratio)) : "";
 }
 
 std::optional<PeakMemory> FindPeakMemory(const Measurement& measurement) {
@@ -424,7 +434,7 @@ std::optional<FailedAttempts> FindFailedAttempts(const Measurement& measurement)
 }
 
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
-  if (IsProcessTreeOnly(measurement)) return TreeFigureRows(measurement);
+  if (IsProcessTreeOnly(measurement)) return RowsOf(kTreeFigures, measurement);
   if (IsEngineLogOnly(measurement)) return EngineLogFigureRows(measurement);
   std::vector<KeyFigureRow> rows = {
       Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
@@ -433,33 +443,11 @@ std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
   return rows;
 }
 
-std::string_view TreeMemoryKey(const Measurement& measurement) {
-  return measurement.Metric(kTreeMemory).has_value() ? kTreeMemory : "tree_peak_rss_bytes";
-}
-
-bool IsEngineLogOnly(const Measurement& measurement) {
-  return !measurement.run.engine.empty() && !measurement.Metric("num_attempts").has_value() &&
-         measurement.quality.tasks_read.value_or(0) > 0 && measurement.fine.empty();
-}
-
-std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement) {
-  std::vector<KeyFigureRow> rows = RowsOf(kEngineLogFigures, measurement);
-  const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
-  for (KeyFigureRow& row : rows) {
-    if (row.label != "Peak memory" || !memory.has_value() || !memory->tightest.has_value()) continue;
-    row.share = memory->tightest->share();
-    row.notes.push_back({"", HumanPercent(*row.share), " of its limit, " + HumanMemory(memory->tightest->limit_bytes)});
-  }
-  return rows;
-}
-
 bool IsProcessTreeOnly(const Measurement& measurement) {
   return (measurement.Metric("tree_cpu_user").has_value() || measurement.Metric("tree_peak_rss_bytes").has_value()) &&
          measurement.Metric("num_attempts").value_or(0) == 0 && measurement.Metric("num_chunks").value_or(0) == 0 &&
          measurement.workers.empty() && measurement.fine.empty();
 }
-
-std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) { return RowsOf(kTreeFigures, measurement); }
 
 double TreeCpuWait(const Measurement& measurement) {
   return SumOf<double>(measurement.processes, [](const ProcessUseRow& row) { return row.cpu_wait.value_or(0); });
@@ -484,8 +472,8 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
 }
 
 double TreeBudget::Share(std::string_view part) const {
-  const auto found = absl::c_find_if(parts, [&](const TreeBudgetPart& p) { return p.name == part; });
-  return found == parts.end() ? 0 : found->share;
+  const TreeBudgetPart* found = FindBy(parts, &TreeBudgetPart::name, part);
+  return found == nullptr ? 0 : found->share;
 }
 
 std::string_view GuardOfChunks(const Measurement& measurement) {

@@ -46,15 +46,15 @@ inline Mark MarkOf(KeyFigure figure, double value) { return MarkOf(BandOf(figure
 
 /// `good`, `watch`, `bad`.
 std::string_view ToString(Mark mark);
+/// `✓`, `▲`, `✕`.
+std::string_view SignOf(Mark mark);
 
 /// `good ≥ 70 %`, in the figure's unit.
 std::string GoodHint(const KeyFigureBand& band);
 inline std::string GoodHint(KeyFigure figure) { return GoodHint(BandOf(figure)); }
 
-// The eight figures that say how a run went: the one list that terminal, report and notebook show, each in its way.
-
-// The figures that say how a run went, and by which rule each is judged: the same in the terminal and in the report,
-// which differ in how they show them.
+// The figures that say how a run went, and by which rule each is judged: the one list that terminal, report and
+// notebook show, each in its way.
 
 /// A share that has a band of its own.
 struct ShareFigure {
@@ -76,9 +76,6 @@ std::optional<double> TimeOfThreads(const Measurement& measurement);
 /// The part of the chunks' time in which they waited for a CPU. The budget's group "Waiting in your code" holds it too,
 /// so it stands beside `kBlockedShare`, that they agree.
 std::optional<double> CpuWaitShare(const Measurement& measurement);
-
-/// `compressed 3.05×`; empty where it is not known.
-std::string CompressionNote(const Measurement& measurement);
 
 /// The worker that came closest to its limit.
 struct TightestWorker {
@@ -135,19 +132,6 @@ std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement);
 
 /// Whether all that is known is a process tree: no chunk, no worker, no engine.
 bool IsProcessTreeOnly(const Measurement& measurement);
-
-/// The figures of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written,
-/// processes, page faults.
-std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement);
-
-/// Whether there is only a log of an engine, and no record of any process.
-bool IsEngineLogOnly(const Measurement& measurement);
-
-/// The key figures of such a run.
-std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement);
-
-/// The metric of what all processes used at most: older measurements only know it with shared pages in each of them.
-std::string_view TreeMemoryKey(const Measurement& measurement);
 
 /// Names of the parts of its budget.
 inline constexpr std::string_view kTreeProgram = "CPU in the program", kTreeKernel = "CPU in the kernel",

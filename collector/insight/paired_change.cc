@@ -1,6 +1,5 @@
 #include "collector/insight/paired_change.h"
 
-#include <numeric>
 #include <random>
 
 #include "collector/appearance/human_numbers.h"
@@ -105,10 +104,17 @@ std::vector<double> SplitPiece(const RunPiece& piece, const std::vector<size_t>&
   return seconds;
 }
 
+using Times = std::vector<double>;  // by part
+
+void AddTo(Times* sums, const Times& times, double scale = 1) {
+  if (sums->size() < times.size()) sums->resize(times.size());
+  for (size_t i = 0; i < times.size(); ++i) (*sums)[i] += scale * times[i];
+}
+
 /// The pieces of each file together.
 Pieces ByFile(const RunPieces& run) {
   Pieces files;
-  const auto add = [&files](const RunPiece& piece) {
+  run.ForEach([&files](const RunPiece& piece) {
     if (piece.file.empty()) return;
     RunPiece& file =
         files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, 0, 0, {}, 0})
@@ -118,10 +124,8 @@ Pieces ByFile(const RunPieces& run) {
     file.waiting += piece.waiting;
     file.cpu += piece.cpu;
     ++file.chunks;
-    if (file.of_part.size() < piece.of_part.size()) file.of_part.resize(piece.of_part.size());
-    for (size_t i = 0; i < piece.of_part.size(); ++i) file.of_part[i] += piece.of_part[i];
-  };
-  run.ForEach(add);
+    AddTo(&file.of_part, piece.of_part);
+  });
   return files;
 }
 
@@ -179,14 +183,13 @@ struct ChunksOfDataset {
 
 std::map<std::string, ChunksOfDataset> ByDataset(const RunPieces& run) {
   std::map<std::string, ChunksOfDataset> datasets;
-  const auto add = [&datasets](const RunPiece& piece) {
+  run.ForEach([&datasets](const RunPiece& piece) {
     ChunksOfDataset& of = datasets[piece.dataset];
     of.chunks.push_back(&piece);
     of.seconds += piece.seconds;
     of.events += piece.events;
     of.has_events = of.has_events && piece.events > 0;
-  };
-  run.ForEach(add);
+  });
   return datasets;
 }
 
@@ -264,8 +267,6 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
                  " in common");
 }
 
-using Times = std::vector<double>;  // by part
-
 constexpr int kDraws = 1000;
 constexpr uint64_t kSeed = 20'261'124;  // the same records give the same range
 constexpr size_t kMostClusters = 1000;  // of more, some are taken together
@@ -276,11 +277,6 @@ struct Cluster {
   double weight = 0;
   Times before, after;
 };
-
-void AddTo(Times* sums, const Times& times, double scale = 1) {
-  sums->resize(times.size());
-  for (size_t i = 0; i < times.size(); ++i) (*sums)[i] += scale * times[i];
-}
 
 std::vector<Cluster> ClustersOf(const std::vector<PiecePair>& pairs, PairedChange* change) {
   std::map<std::string, size_t> files;
@@ -530,8 +526,7 @@ void RunPieces::Add(const Attempt& attempt) {
       found = part_index_.emplace(std::string(section.path), parts_.size()).first;
       parts_.emplace_back(section.path);
     }
-    if (piece.of_part.size() <= found->second) piece.of_part.resize(found->second + 1);
-    piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
+    GrownAt(&piece.of_part, found->second) += static_cast<double>(section.total_ns) / 1e9;
   }
   if (has_range) {
     passes_.emplace(chunk.input.pass);
@@ -549,9 +544,7 @@ size_t RunPieces::threads_of_process() const {
 
 void RunPieces::ForgetSinglePass() {
   if (passes_.size() != 1) return;
-  std::map<std::string, RunPiece> named = std::move(pieces_);
-  pieces_.clear();
-  for (auto& [key, piece] : named) {
+  for (auto& [key, piece] : std::exchange(pieces_, {})) {
     pieces_.insert_or_assign(key.substr(0, key.size() - passes_.begin()->size()), std::move(piece));
   }
 }
@@ -578,10 +571,8 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
   change.runs_before = before.size();
   change.runs_after = after.size();
   change.drawn_by = "run";
-  change.is_of_work = true;
-  for (const auto* side : {&before, &after}) {
-    for (const RunPieces& run : *side) change.is_of_work = change.is_of_work && run.knows_waiting();
-  }
+  const auto knows_waiting = [](const RunPieces& run) { return run.knows_waiting(); };
+  change.is_of_work = absl::c_all_of(before, knows_waiting) && absl::c_all_of(after, knows_waiting);
   std::map<std::string, size_t> index;
   std::vector<std::string> names;
   std::vector<double> shares;
@@ -613,9 +604,7 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
     }
   }
   const auto total = [](const std::map<size_t, double>& run) {
-    double sum = 0;
-    for (const auto& [part, value] : run) sum += value;
-    return sum;
+    return SumOf<double>(run, [](const auto& part) { return part.second; });
   };
   double base = 1;  // what the runs before took, on average, over what the first took
   for (const auto& run : sides[0]) base += total(run) / static_cast<double>(sides[0].size());
@@ -648,15 +637,11 @@ size_t RunsNeeded(double effect, double between_runs) {
 
 Json PairedChangeAsJson(const PairedChange& change) {
   const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
-  Json effects = Json::array(), needed = Json::array();
-  for (const ChangeEffect& effect : change.effects) {
-    effects.push_back({{"what", effect.what},
-                       {"change", effect.change},
-                       {"low", effect.low},
-                       {"high", effect.high},
-                       {"share", effect.share},
-                       {"is_sure", effect.is_sure}});
-  }
+  Json needed = Json::array();
+  Json effects = Mapped<Json>(change.effects, [](const ChangeEffect& effect) {
+    return Json{{"what", effect.what}, {"change", effect.change}, {"low", effect.low},
+                {"high", effect.high}, {"share", effect.share},   {"is_sure", effect.is_sure}};
+  });
   for (const double effect : kEffectsOfRuns) {
     if (!change.between_runs.has_value()) break;
     const size_t runs = RunsNeeded(effect, *change.between_runs);
@@ -696,13 +681,11 @@ void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& par
   change->change = all.change;
   change->low = std::max(-1.0, all.change - SquareSum(all.below, assumed));  // no time is below 0
   change->high = all.change + SquareSum(all.above, assumed);
-  if (const double farthest = std::max(all.above + all.change, all.below - all.change); kAboutTheSame.Holds(farthest)) {
-    change->conclusion = ChangeConclusion::kSame;
-  } else if (change->low > 0) {
-    change->conclusion = ChangeConclusion::kSlower;
-  } else {
-    change->conclusion = change->high < 0 ? ChangeConclusion::kFaster : ChangeConclusion::kUnclear;
-  }
+  const double farthest = std::max(all.above + all.change, all.below - all.change);
+  change->conclusion = kAboutTheSame.Holds(farthest) ? ChangeConclusion::kSame
+                       : change->low > 0             ? ChangeConclusion::kSlower
+                       : change->high < 0            ? ChangeConclusion::kFaster
+                                                     : ChangeConclusion::kUnclear;
 }
 
 }  // namespace crema

@@ -193,9 +193,8 @@ RunTrouble FindRunTrouble(const Measurement& measurement) {
 
 std::string RunName(const Measurement& measurement) {
   const RunFacts& run = measurement.run;
-  const std::string name = run.name.str();
-  const std::string id = run.id.str();
-  return !name.empty() ? name : !id.empty() ? id : "unnamed run";
+  if (!run.name.empty()) return run.name;
+  return run.id.empty() ? "unnamed run" : run.id.str();
 }
 
 std::string OnWhat(const Measurement& measurement) {
@@ -210,8 +209,7 @@ std::string OnWhat(const Measurement& measurement) {
 }
 
 std::optional<RunTimes> TimesOf(const RunFacts& run, const DayStyle& style) {
-  const std::optional<double> start = run.start_ns;
-  const std::optional<double> stop = run.stop_ns;
+  const Number &start = run.start_ns, &stop = run.stop_ns;
   if (!start.has_value()) return std::nullopt;
   const std::string day = UtcTime(*start, style.day);
   RunTimes times = {day + style.before_time + UtcTime(*start, "%H:%M:%S"), "", UtcTime(*start, "%Y-%m-%dT%H:%M:%SZ")};
@@ -270,7 +268,7 @@ std::vector<TrustItem> TrustItems(const Measurement& measurement) {
     add("quality.event_coverage", KeyFigure::kEventCoverage, *coverage, "", HumanPercent(*coverage, 1),
         " of events recorded");
   }
-  const std::optional<double> records = quality.records_read;
+  const Number &records = quality.records_read, &counting = quality.allocations_cost_s;
   if (records.has_value() && !(*records == 0 && IsProcessTreeOnly(measurement))) {
     items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch,
                      {"", HumanCount(*records), *records == 1 ? " record read" : " records read",
@@ -292,18 +290,14 @@ std::vector<TrustItem> TrustItems(const Measurement& measurement) {
         "≤ " + HumanDuration(*offset), "");
   }
   if (const std::optional<double> step = quality.clock_step_max_s) {
-    if (*step == 0) {
-      add("quality.clock_step_max_s", KeyFigure::kClockOffset, 0, "no clock step", "", "");
-    } else {
-      add("quality.clock_step_max_s", KeyFigure::kClockOffset, *step, "clock steps ", "≤ " + HumanDuration(*step), "");
-    }
+    add("quality.clock_step_max_s", KeyFigure::kClockOffset, *step, *step == 0 ? "no clock step" : "clock steps ",
+        *step == 0 ? "" : "≤ " + HumanDuration(*step), "");
   }
   if (const std::optional<double> cost = measurement.Metric("instrumentation_overhead")) {
     add("metrics.instrumentation_overhead", KeyFigure::kMeasuringCost, *cost, "measuring cost ", HumanPercent(*cost),
         "");
   }
   const std::optional<double> threads = TimeOfThreads(measurement);
-  const std::optional<double> counting = quality.allocations_cost_s;
   if (counting.has_value() && threads.value_or(0) > 0) {
     const double share = *counting / *threads;
     items.push_back({MarkOf(KeyFigure::kMeasuringCost, share),

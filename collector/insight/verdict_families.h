@@ -39,50 +39,40 @@ struct JudgedRun {
   /// 0 where it was not measured.
   double Metric(std::string_view key) const { return measurement.Metric(key).value_or(0); }
 
+  /// Whether a value is on the side of the bound on which the verdict fires.
+  static bool Holds(std::string_view id, double value) { return RuleOf(id).threshold.Holds(value); }
+
   /// Adds a verdict of the table with its suggestion, bad where `value` reaches the rule's second threshold.
-  Verdict& Add(const VerdictRule& rule, double value, std::string sentence,
+  Verdict& Add(std::string_view id, double value, std::string sentence,
                std::vector<std::pair<std::string, double>> found, std::optional<double> saving = std::nullopt) const {
-    const Threshold& threshold = rule.threshold;
-    return verdicts->emplace_back(Verdict{std::string(rule.id),
-                                          value >= threshold.bad ? Severity::kBad : threshold.severity,
-                                          std::move(sentence), std::move(found), std::string(rule.suggestion), saving});
+    const VerdictRule& rule = RuleOf(id);
+    const Severity severity = value >= rule.threshold.bad ? Severity::kBad : rule.threshold.severity;
+    return verdicts->emplace_back(Verdict{std::string(id), severity, std::move(sentence), std::move(found),
+                                          std::string(rule.suggestion), saving});
   }
 };
 
 /// Evidence of scaling-lag and no-workers: the share of the worker-seconds, or of the elapsed time, without workers.
 inline constexpr std::string_view kMissingShare = "workers.missing_share";
 
-/// Whether the records can be trusted, and what measuring cost: incomplete-measurement, instrumentation-heavy. It says
-/// itself where there is too little to judge.
+/// Whether the records can be trusted, and what measuring cost. It says itself where there is too little to judge.
 void JudgeMeasurement(const JudgedRun& run);
-
-/// failing-chunks, failing-tasks, worker-loss: they need no core-seconds.
+/// Chunks, tasks and workers that came to nothing: they need no core-seconds.
 void JudgeFailures(const JudgedRun& run);
 
 // The others need `run.evidence.IsEnough()`.
 
-/// Parts of the budget: compute-bound, waiting-bound, gil-contention, cpu-contention, opening-bound, long-tail,
-/// idle-workers, unused-cores, startup-dominated, framework-overhead, retry-waste, oversubscribed.
-void JudgeBudget(const JudgedRun& run);
-
-/// Sizes of chunks: too-few-chunks, too-few-clusters, chunks-too-small, chunks-too-large, oversized-chunks.
-void JudgeChunkSizes(const JudgedRun& run);
-
-/// What takes longer than its like: stragglers, slow-worker, slow-file, skewed-dataset, hot-section.
-void JudgeOutliers(const JudgedRun& run);
-
-/// What all lanes wait for together: shared-bottleneck.
-void JudgeContention(const JudgedRun& run);
-
-/// memory-pressure, memory-growth, leaking-section, scaling-lag, no-workers, last-worker.
-void JudgeWorkers(const JudgedRun& run);
-
-/// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression,
-/// repeated-loops.
-void JudgeData(const JudgedRun& run);
-
-/// What was asked of storage: slow-server, many-small-reads.
-void JudgeRequests(const JudgedRun& run);
+void JudgeBudget(const JudgedRun& run);      ///< parts of the budget
+void JudgeChunkSizes(const JudgedRun& run);  ///< sizes of chunks
+void JudgeOutliers(const JudgedRun& run);    ///< what takes longer than its like
+void JudgeContention(const JudgedRun& run);  ///< what all lanes wait for together
+void JudgeWorkers(const JudgedRun& run);     ///< their memory, and when they came and ran out of chunks
+void JudgeData(const JudgedRun& run);        ///< what engine and files do with bytes
+void JudgeRequests(const JudgedRun& run);    ///< what was asked of storage
+void JudgeTasks(const JudgedRun& run);       ///< what events waited for that go from thread to thread
+void JudgeCommand(const JudgedRun& run);     ///< a command that recorded no chunk
+void JudgeKernel(const JudgedRun& run);      ///< what the kernel did for chunks
+void JudgeGpu(const JudgedRun& run);         ///< what GPUs did
 
 /// The read calls of processes that recorded chunks.
 struct SmallReadCalls {
@@ -97,20 +87,7 @@ struct SmallReadCalls {
   }
 };
 SmallReadCalls ReadCalls(const Measurement& measurement);
-/// The sum over all attempts; nullopt where there is none of this name and unit.
-std::optional<double> SumOfMetric(const Measurement& measurement, std::string_view name, std::string_view unit);
 
-/// What events waited for that go from thread to thread: serial-module, external-work, stolen-work, nothing-ready.
-void JudgeTasks(const JudgedRun& run);
-
-/// A command that recorded no chunk: cpu-contention, kernel-time.
-void JudgeCommand(const JudgedRun& run);
-
-/// What the kernel did for chunks: kernel-time, page-faults.
-void JudgeKernel(const JudgedRun& run);
-
-/// gpu-bound, gpu-copies, gpu-starved, gpu-shared.
-void JudgeGpu(const JudgedRun& run);
 /// A GPU worked for the run, and nobody counted what it did: whether threads computed, or spun while they waited for
 /// it, is not known.
 bool UsesUncountedGpu(const Measurement& measurement);

@@ -12,10 +12,7 @@ namespace crema {
 namespace {
 
 /// The other bounds of a rule.
-template <class... Bounds>
-std::vector<const Bound*> Also(const Bounds*... bounds) {
-  return {bounds...};
-}
+using Also = std::vector<const Bound*>;
 
 }  // namespace
 
@@ -40,14 +37,14 @@ const std::vector<VerdictRule>& VerdictTable() {
        "budget: blocked (or waiting) {0} of the core-seconds, or {2} and more than compute; bad from {1}",
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
        "crema run --waits shows what threads wait for: a server, a file, a lock. Sections show where.",
-       Also(&kWaitsToo)},
+       Also{&kWaitsToo}},
       {"gpu-bound", "time", Threshold(From(0.30), kNeverBad, Severity::kInfo),
        "budget: gpu_wait {0} of the core-seconds, kernels took {2} of them, and longer than copies. Needs crema run "
        "--gpu",
        "cores that wait for nearly a third of the time are limited by the device",
        "Faster kernels, smaller models, lower precision, or more GPUs shorten the run. table gpu_kernels names the "
        "longest.",
-       Also(&kGpuMatters)},
+       Also{&kGpuMatters}},
       {"gpu-copies", "time", From(0.10),
        "budget: gpu_wait {0} of the core-seconds, gpu_copy_seconds are more than gpu_seconds, and bytes were copied to "
        "or from a GPU. Needs crema run --gpu",
@@ -60,7 +57,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "a device that is idle for more than two thirds of the time waits for the host",
        "Use larger batches, prepare the next one while the device works (streams, threads), or let several processes "
        "share the GPU.",
-       Also(&kGpuMatters)},
+       Also{&kGpuMatters}},
       {"gpu-shared", "environment", From(0.10),
        "gpu_utilization_of_others {0}. Needs crema run, and a driver that reports the utilisation of processes",
        "a tenth is more than a desktop or a monitor takes",
@@ -81,7 +78,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "gilknocker in the workers",
        "Python does not measure how long a thread waited for this lock. The product is the most that it can be; a "
        "tenth deserves a look",
-       "Use more processes with fewer threads each, or code that releases the lock.", Also(&kLockIsTaken)},
+       "Use more processes with fewer threads each, or code that releases the lock.", Also{&kLockIsTaken}},
       {"opening-bound", "time", Threshold(From(kMostWaiting), 0.30),
        "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
        "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
@@ -97,25 +94,25 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the chunk-size advice allows 0.05; chunks of one size show their fixed cost only if their events take little "
        "time",
        "Use larger chunks.",
-       Also(&kDearFixedCost, &kChunksOfFit, &kSpreadOfFit, &kClearFixedCost, &kSizeHardlyMatters)},
+       Also{&kDearFixedCost, &kChunksOfFit, &kSpreadOfFit, &kClearFixedCost, &kSizeHardlyMatters}},
       {"chunks-too-large", "chunks", From(kMostTail),
        "the run is over, and the median chunk of a dataset has more events than the chunk-size advice allows. This did "
        "harm: budget: tail {0} of the core-seconds (and num_chunks / total_cores is not so low that too-few-chunks "
        "fires), or memory_utilization_max {2}",
        "the chunk-size advice allows the tail as much; beyond this share of the limit, memory is no longer good",
-       "Use smaller chunks.", Also(&kMemoryOfLargeChunks)},
+       "Use smaller chunks.", Also{&kMemoryOfLargeChunks}},
       {"too-few-chunks", "timeline", Below(4),
        "the run is over, total_cores {2}, num_chunks / total_cores {0}, and budget: idle + tail {3} of the "
        "core-seconds",
        "with n chunks per core, the last chunks leave 1 / 2n of the core-seconds idle: an eighth if n is 4",
-       "Cut the work into more chunks, or use fewer cores.", Also(&kSeveralCores, &kIdleOfFewChunks)},
+       "Cut the work into more chunks, or use fewer cores.", Also{&kSeveralCores, &kIdleOfFewChunks}},
       {"too-few-clusters", "timeline", Below(4),
        "the run is over, total_cores {2}, tree_clusters / total_cores {0}, and budget: idle + tail {3} of the "
        "core-seconds. The metric tree_clusters counts the clusters of ROOT's trees that were read",
        "ROOT gives each cluster to one thread, so a file has no more tasks than clusters; few clusters do the same "
        "harm as few chunks",
        "Write the input with smaller clusters (TTree::SetAutoFlush), or use fewer threads.",
-       Also(&kSeveralCores, &kIdleOfFewChunks)},
+       Also{&kSeveralCores, &kIdleOfFewChunks}},
       {"slow-batch", "timeline", From(0.05),
        "the process section `wait for next files` takes {0} of the core-seconds. In it, threads of ROOT's RDataFrame "
        "wait between two RNTuple files",
@@ -127,52 +124,51 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the run is over, oversized_chunks is {2}, and budget: tail {0} of the core-seconds; bad from {1}",
        "a chunk with over 3 times the events of the median does no harm if the run does not wait for it at its end; a "
        "tail below 0.02 is no harm",
-       "Cut large files into chunks of the same size as the others, or start the largest first.", Also(&kAnyOversized)},
+       "Cut large files into chunks of the same size as the others, or start the largest first.", Also{&kAnyOversized}},
       {"stragglers", "chunks", From(kLeastExcess),
        "straggler_chunks is {2}, and the time that they took beyond their prediction is {0} of the core-seconds",
        "every run has a slow chunk; if it cost less than a hundredth, it is not worth a search",
-       "See which file or worker they share: crema show --table chunks.", Also(&kAnyStraggler)},
+       "See which file or worker they share: crema show --table chunks.", Also{&kAnyStraggler}},
       {"skewed-dataset", "inputs", Above(4),
        "a dataset of one pass with {2} attempts, a share {3} of the busy time and a share {4} of failed attempts has "
        "duration_p95 / duration_p50 {0}",
        "for chunks of one size the ratio is below 2; above 4, a few chunks decide when the run ends",
        "Cut chunks by events instead of by files, or start the large ones first.",
-       Also(&kAttemptsOfSpread, &kBusyTimeOfSpread, &kFailedOfSpread)},
+       Also{&kAttemptsOfSpread, &kBusyTimeOfSpread, &kFailedOfSpread}},
       {"costly-dataset", "inputs", Threshold(From(3), kNeverBad, Severity::kInfo),
        "an event of a dataset takes {0} times as long as one of the others together, and the dataset takes {2} of the "
        "chunks' time. The numbers of events are known",
        "kinds of events differ by a factor of two or so; a dataset that costs more is where to look first",
        "Compare it with the others in crema show --table datasets. Run this dataset alone to see its sections and "
        "files.",
-       Also(&kMuchOfTheTime)},
+       Also{&kMuchOfTheTime}},
       {"slow-file", "inputs", From(2),
        "the chunks of a file took {0} times what the robust fits of their datasets predict, and no slow worker "
        "explains it. The file has {2} chunks, the run has {3} files, and such files took {4} of the core-seconds "
        "beyond their prediction",
        "a straggler also takes twice its prediction; if a worker is slow, its files look slow too",
        "See where the file is stored, and whether there is a copy nearer to the workers.",
-       Also(&kChunksOfSlowFile, &kSeveral, &kMuchExcess)},
+       Also{&kChunksOfSlowFile, &kSeveral, &kMuchExcess}},
       {"slow-worker", "workers", From(1.5),
        "the chunks of a worker took {0} times what the robust fits of their datasets predict. The worker has {2} "
        "chunks, the run has {3} workers, and such workers took {4} of the core-seconds beyond their prediction",
        "the mean of 8 chunks scatters far less than this; the clock rates of a cluster's hosts differ by less, too",
        "See what else runs on its host, and from where it reads; leave it out if it stays slow.",
-       Also(&kChunksOfSlowWorker, &kSeveral, &kMuchExcess)},
+       Also{&kChunksOfSlowWorker, &kSeveral, &kMuchExcess}},
       {"slow-spell", "timeline", From(kSpellFactor),
        "for a while (slow_spells) the chunks of a worker, a host, a file, a dataset or the whole run took {0} times "
        "what the robust fits of their datasets predict. Such spells took {2} of the core-seconds beyond their "
        "prediction",
        "the sum over several chunks scatters less than this; a short spell deserves a look only if it cost much",
-       "See what else ran there at that time, and from where it read.", Also(&kMuchExcess)},
+       "See what else ran there at that time, and from where it read.", Also{&kMuchExcess}},
       {"slow-server", "inputs", From(2),
        "the requests of an operation to a server took {0} times what they would take at the other servers of its kind "
        "(servers of one scheme, or mounts). crema computes this time from the number of requests and from the bytes, "
        "and takes the larger one. {2} requests went to this server and as many to the others, and the difference is "
-       "{3} "
-       "of the core-seconds",
+       "{3} of the core-seconds",
        "a straggler also takes twice its prediction; the distances to the servers of one site differ by less",
        "See whether there is a copy nearer to the workers, and ask the people who run the server.",
-       Also(&kCallsOfSlowServer, &kMuchExcess)},
+       Also{&kCallsOfSlowServer, &kMuchExcess}},
       {"many-small-reads", "inputs", Below(100'000),
        "one of three holds. (1) {2} requests of an operation to a server, or reads that the metrics bytes_read, "
        "read_calls and read_wall count, moved {0} bytes each on average, and took {3} of the core-seconds. (2) Read "
@@ -182,18 +178,18 @@ const std::vector<VerdictRule>& VerdictTable() {
        "a round trip takes 1 ms or more, as long as 100 kB on a link of 1 Gbit/s; smaller requests mostly wait for "
        "round trips",
        "Read several columns or baskets at once (TTreeCache, readv), or larger blocks.",
-       Also(&kManyReads, &kMuchRequestTime, &kManyCalls, &kSmallCall)},
+       Also{&kManyReads, &kMuchRequestTime, &kManyCalls, &kSmallCall}},
       {"serial-module", "timeline", From(0.80),
        "calls of a module that runs one at a time (at_once is 1) came at a rate of {0} times its ceiling, and events "
        "were queued behind it for {2} of their latency. Needs MarkReady",
        "a module that runs for four fifths of the time is close to its limit, and waits for it grow fast from there",
        "Let several calls of it run at once, make it faster, or take it out of the path of most events.",
-       Also(&kEventsQueueBehind)},
+       Also{&kEventsQueueBehind}},
       {"external-work", "timeline", From(0.20),
        "events waited for requests of their own for {0} of their latency while they had no task at work or ready, and "
        "{2} of the cores ran no task",
        "a fifth of the latency is a fourth more events that could be open at the same time",
-       "Let more events be open at once (streams, slots), so that others compute meanwhile.", Also(&kFreeForEvents)},
+       "Let more events be open at once (streams, slots), so that others compute meanwhile.", Also{&kFreeForEvents}},
       {"stolen-work", "timeline", From(0.10),
        "while tasks waited, their threads ran other tasks inside them, for {0} of the time of all tasks",
        "at a tenth, the latency of a module says little about its own work",
@@ -205,14 +201,14 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the scheduler itself and joins take a few per cent; at 0.30 events wait for something that is not recorded",
        "See what events wait for: conditions, a luminosity section, or a queue that is not marked. More events at once "
        "hide such times.",
-       Also(&kFreeForEvents, &kMostAreMarked)},
+       Also{&kFreeForEvents, &kMostAreMarked}},
       {"kernel-time", "time", From(0.30),
        "system_cpu_time is {0} of the CPU time of the chunks' owners (chunk_cpu_time - helper_cpu_time - "
        "unannounced_cpu_time - children_cpu_time), and {2} of the core-seconds",
        "reading and unpacking columns in blocks of 100 kB and more leaves a tenth to the kernel; at 0.30 it does a "
        "large part of the work",
        "See which calls these are (strace -c, perf trace). Read and write larger blocks, and use memory again.",
-       Also(&kMuchKernelTime)},
+       Also{&kMuchKernelTime}},
       {"spinning", "time", From(0.10),
        "the part of the CPU time of chunks in which stacks saw libgomp, libomp, oneTBB or a progress loop of MPI "
        "itself is {0} of the core-seconds, also at the lower end of its range. Needs crema run --stacks",
@@ -226,7 +222,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "time",
        "Read the input in large blocks instead of mapping it (or ask for it early: MAP_POPULATE, MADV_WILLNEED), and "
        "ask for more memory if pages were swapped.",
-       Also(&kManyMinorFaults, &kMuchRequestTime)},
+       Also{&kManyMinorFaults, &kMuchRequestTime}},
       {"long-tail", "timeline", Threshold(From(kMostTail), 0.20), "budget: tail {0} of the core-seconds; bad from {1}",
        "chunks of the advised size keep the tail below 0.05", "Use smaller chunks, or start the largest first."},
       {"idle-workers", "timeline", Threshold(From(0.10), 0.40), "budget: idle {0} of the core-seconds; bad from {1}",
@@ -243,14 +239,14 @@ const std::vector<VerdictRule>& VerdictTable() {
        "there",
        "absent workers cost no core-seconds; but if a tenth of their time is missing, the run takes a tenth longer",
        "Start when the workers are there, ask for them earlier, or scale in larger steps.",
-       Also(&kNearlyAllWorkers, &kLongLag, &kSeveral, &kLongEnough)},
+       Also{&kNearlyAllWorkers, &kLongLag, &kSeveral, &kLongEnough}},
       {"no-workers", "timeline", Threshold(From(0.10), 0.40),
        "no worker lived for {0} of the elapsed time (bad from {1}), and for {2} s. The time that scaling-lag names "
        "does not count",
        "the core-seconds do not include this time, so their shares look as good as without it",
        "See what came before the first worker, between workers and after the last one: a queue, a program without "
        "guards, a merge.",
-       Also(&kLongAbsence)},
+       Also{&kLongAbsence}},
       {"startup-dominated", "timeline", Threshold(From(0.10), 0.40),
        "budget: startup {0} of the core-seconds; bad from {1}",
        "a run should take much longer than its own start; from a tenth on, fewer workers that live longer are better",
@@ -266,7 +262,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "not count",
        "with four chunks or more for each worker, chance leaves less than a tenth",
        "Let workers take chunks from one queue, largest first, instead of giving each its part beforehand.",
-       Also(&kSeveral, &kNearlyAllWorkers)},
+       Also{&kSeveral, &kNearlyAllWorkers}},
       {"memory-pressure", "workers", Threshold(From(BandOf(KeyFigure::kMemory).good), BandOf(KeyFigure::kMemory).bad),
        "memory_utilization_max {0}, bad from {1}{engines}. Needs a memory limit",
        "the bands of the key figure: one chunk in twenty is larger than the others, and a worker that passes its limit "
@@ -285,7 +281,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "does no harm in a run as long as this one",
        "Look for what this section keeps from chunk to chunk: lists that grow, results by event, caches without a "
        "limit.",
-       Also(&kChunksOfLeak, &kMuchKept)},
+       Also{&kChunksOfLeak, &kMuchKept}},
       {"spilling", "fine", Threshold(From(0.01), 0.10),
        "disk_write_time_seconds + disk_read_time_seconds {0} of the core-seconds; bad from {1}. Needs fine metrics",
        "a worker that rarely spills is not slower; from 0.01 on, the disk slows the run",
@@ -302,7 +298,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "compressing spilled data and transfers should cost little CPU; decompressing the input takes up to a quarter "
        "of an ordinary analysis",
        "Move less data between workers, or turn its compression off (distributed.comm.compression).",
-       Also(&kMuchDecompression)},
+       Also{&kMuchDecompression}},
       {"framework-overhead", "time", Threshold(From(0.05), 0.15),
        "budget: framework {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
        "an engine needs a few per cent; 0.15 is the work of one worker in seven",
@@ -336,7 +332,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "core-seconds",
        "compression makes ROOT files of ordinary events half as large, or smaller; it matters only if the run waits "
        "for data",
-       "Store the input compressed (ZSTD), or with fewer digits.", Also(&kMuchInput, &kWaitsForData)},
+       "Store the input compressed (ZSTD), or with fewer digits.", Also{&kMuchInput, &kWaitsForData}},
       {"repeated-loops", "inputs", Threshold(From(2), kNeverBad, Severity::kInfo),
        "chunk_fits: {0} event loops read a dataset; ROOT's second has the pass loop 2",
        "each loop reads and decompresses its input once more, and one loop can make many results",
@@ -346,7 +342,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the self time of one section is {0} of the time of all threads in chunks, and the run has {2} sections",
        "if this section took half as long, the run would save a fifth of its time; one section around everything says "
        "nothing",
-       "Look there first: crema run --stacks, show --table functions.", Also(&kSeveral)},
+       "Look there first: crema run --stacks, show --table functions.", Also{&kSeveral}},
       {"largest-loss", "time", Threshold(kWorthASentence, kNeverBad, Severity::kInfo),
        "a part of the budget {0} of the core-seconds, which the headline names and no other verdict has as its "
        "evidence",
@@ -357,7 +353,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "instrumentation_overhead {0}, or null because recording took longer than the chunks; and {2} of the "
        "core-seconds; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
-       "Put guards around larger pieces of work, not inside the event loop.", Also(&kMuchMeasuring)},
+       "Put guards around larger pieces of work, not inside the event loop.", Also{&kMuchMeasuring}},
       {"oversubscribed", "time", Threshold(From(0.05), 0.20),
        "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency). The excess, "
        "at most oversubscribed_core_seconds, is {0} of core_seconds; bad from {1}",
@@ -371,7 +367,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Work that a running job has yet to do or to write counts as none of these",
        "sums over records are lower bounds when records are missing",
        "See what is missing: crema show --table quality.",
-       Also(&kIncompleteCoverage, &kMuchUnmeasured, &kEnoughCoreSeconds)},
+       Also{&kIncompleteCoverage, &kMuchUnmeasured, &kEnoughCoreSeconds}},
       {"healthy", "time", Threshold(From(BandOf(KeyFigure::kCpuEfficiency).good), kNeverBad, Severity::kGood),
        "cpu_efficiency {0}, enough was measured to judge, and no other verdict is a warning or bad",
        "from there on the key figure is good, too, and sites ask for as much", ""},

@@ -2,11 +2,10 @@
 
 #include <set>
 
-#include "absl/algorithm/container.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/evidence.h"
-#include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
@@ -82,23 +81,14 @@ constexpr Explanation kExplanations[] = {
     {"oversubscribed", {"cpu-contention"}},
     {"cpu-contention", {"stragglers", "slow-spell", "slow-worker", "slow-file", "skewed-dataset"}},
     {"oversubscribed", {"stragglers", "slow-spell", "slow-worker", "slow-file", "skewed-dataset"}},
-    {"slow-worker", {"stragglers"}},
-    {"slow-file", {"stragglers"}},
-    {"slow-spell", {"stragglers"}},
-    {"slow-worker", {"skewed-dataset"}},
-    {"slow-file", {"skewed-dataset", "slow-spell"}},
-    {"slow-spell", {"slow-file", "skewed-dataset"}},
-    {"oversized-chunks", {"skewed-dataset"}},
-    {"slow-worker", {"last-worker"}},
-    {"oversized-chunks", {"last-worker"}},
-    {"chunks-too-large", {"last-worker"}},
-    {"too-few-chunks", {"last-worker"}},
-    {"oversized-chunks", {"long-tail"}},
-    {"chunks-too-large", {"long-tail"}},
+    {"slow-worker", {"stragglers", "skewed-dataset", "last-worker"}},
+    {"slow-file", {"stragglers", "skewed-dataset", "slow-spell"}},
+    {"slow-spell", {"stragglers", "slow-file", "skewed-dataset"}},
+    {"oversized-chunks", {"skewed-dataset", "last-worker", "long-tail", "chunks-too-large"}},
+    {"chunks-too-large", {"last-worker", "long-tail"}},
     {"too-few-clusters", {"too-few-chunks", "long-tail", "idle-workers"}},
-    {"too-few-chunks", {"long-tail", "idle-workers"}},
+    {"too-few-chunks", {"last-worker", "long-tail", "idle-workers"}},
     {"last-worker", {"long-tail"}},
-    {"oversized-chunks", {"chunks-too-large"}},
     {"memory-pressure", {"spilling"}},
     {"slow-batch", {"idle-workers"}},
     {"serial-module", {"idle-workers"}},
@@ -110,17 +100,17 @@ constexpr Explanation kExplanations[] = {
 
 bool IsAnyone(const StragglerRow&) { return true; }
 
-/// Whether `explains` holds for most of the excess of the stragglers for which `are` holds. One that has no name or
-/// time is of no one.
-template <class Explains, class Are>
-bool IsMostOfStragglers(const Measurement& measurement, Explains explains, Are are) {
+/// Whether `explains` holds for most of the excess of the stragglers, or of the slow spells, for which `are` holds. One
+/// that has no name or time is of no one.
+template <class Row, class Explains, class Are>
+bool IsMostOf(const std::vector<Row>& rows, Explains explains, Are are) {
   double explained = 0;
   double all = 0;
-  for (const StragglerRow& straggler : measurement.stragglers) {
-    if (!are(straggler)) continue;
-    const double excess = straggler.duration.value_or(0) - straggler.predicted.value_or(0);
+  for (const Row& row : rows) {
+    if (!are(row)) continue;
+    const double excess = row.duration.value_or(0) - row.predicted.value_or(0);
     all += excess;
-    if (explains(straggler)) explained += excess;
+    if (explains(row)) explained += excess;
   }
   return all > 0 && kMostOfIt.Holds(explained / all);
 }
@@ -155,15 +145,10 @@ auto IsOfSlow(const Measurement& measurement, std::string_view by, const Bound& 
 auto IsShortOfCpu(const Measurement& measurement) {
   const double of_owners = measurement.Metric("chunk_cpu_wait").value_or(0);
   const double of_all = measurement.Metric("lane_cpu_wait").value_or(0);
-  return [helpers_wait = of_all - of_owners > of_owners](const Text& reason) {
-    return reason == ToString(StragglerReason::kCpuWait) ||
-           (helpers_wait && reason == ToString(StragglerReason::kJoined));
+  return [helpers_wait = of_all - of_owners > of_owners](const auto& row) {
+    return row.reason == ToString(StragglerReason::kCpuWait) ||
+           (helpers_wait && row.reason == ToString(StragglerReason::kJoined));
   };
-}
-
-template <class Are>
-bool HasStraggler(const Measurement& measurement, Are are) {
-  return std::any_of(measurement.stragglers.begin(), measurement.stragglers.end(), are);
 }
 
 /// Where no straggler shows when slow files were read: several of them took no longer, together, than a time in which
@@ -197,20 +182,8 @@ bool WasSlowAndLast(const Measurement& measurement) {
   });
 }
 
-bool IsMostOfSpellsShortOfCpu(const Measurement& measurement) {
-  const auto is_short = IsShortOfCpu(measurement);
-  double explained = 0, all = 0;
-  for (const SlowSpellRow& spell : measurement.slow_spells) {
-    const double excess = spell.duration.value_or(0) - spell.predicted.value_or(0);
-    all += excess;
-    if (is_short(spell.reason)) explained += excess;
-  }
-  return all > 0 && kMostOfIt.Holds(explained / all);
-}
-
 bool IsInSpell(const Measurement& measurement, const StragglerRow& straggler) {
-  const std::vector<SlowSpellRow>& spells = measurement.slow_spells;
-  return std::any_of(spells.begin(), spells.end(), [&](const SlowSpellRow& spell) {
+  return absl::c_any_of(measurement.slow_spells, [&](const SlowSpellRow& spell) {
     const double at = straggler.start.value_or(-1);
     const Text* name = NameOf(straggler, spell.by);  // without one its time must do
     return at >= spell.start.value_or(0) && at <= spell.stop.value_or(0) &&
@@ -245,6 +218,7 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
   if (cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
   if (symptom.id == "cpu-contention") return true;
   if (symptom.id == "oversubscribed") return IsMostOfReadyTimeLost(measurement);
+  const std::vector<StragglerRow>& stragglers = measurement.stragglers;
   // Whom the symptom is about: the slow ones, where it names such.
   const auto are = [&](std::string_view by) -> std::function<bool(const StragglerRow&)> {
     if (symptom.id != "slow-" + std::string(by)) return IsAnyone;
@@ -252,26 +226,26 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
   };
   const auto is_in_spell = [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); };
   if (cause == "cpu-contention" || cause == "oversubscribed") {
-    if (symptom.id == "slow-spell") return IsMostOfSpellsShortOfCpu(measurement);
-    const auto is_straggler_short = [is_short = IsShortOfCpu(measurement)](const StragglerRow& row) {
-      return is_short(row.reason);
-    };
-    return IsMostOfStragglers(measurement, is_straggler_short, are(symptom.id == "slow-file" ? "file" : "worker"));
+    const auto is_short = IsShortOfCpu(measurement);
+    if (symptom.id == "slow-spell") {
+      return IsMostOf(measurement.slow_spells, is_short, [](const SlowSpellRow&) { return true; });
+    }
+    return IsMostOf(stragglers, is_short, are(symptom.id == "slow-file" ? "file" : "worker"));
   }
   const Bound& slow_file = RuleOf("slow-file").threshold;
   if (symptom.id == "slow-spell") {  // a slow time makes all files slow that are read then, not one
     return SlowNames(measurement, "file", slow_file).size() == 1 &&
-           IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", slow_file), is_in_spell);
+           IsMostOf(stragglers, IsOfSlow(measurement, "file", slow_file), is_in_spell);
   }
   if (cause == "slow-spell") {
-    return HasStraggler(measurement, are("file")) ? IsMostOfStragglers(measurement, is_in_spell, are("file"))
-                                                  : MaySpellsExplainFiles(measurement, slow_file);
+    return absl::c_any_of(stragglers, are("file")) ? IsMostOf(stragglers, is_in_spell, are("file"))
+                                                   : MaySpellsExplainFiles(measurement, slow_file);
   }
   if (cause == "slow-worker" && symptom.id == "last-worker") return WasSlowAndLast(measurement);
   if (symptom.id != "stragglers" && symptom.id != "skewed-dataset") return true;
   if (cause != "slow-worker" && cause != "slow-file") return true;
   const std::string_view by = cause == "slow-worker" ? "worker" : "file";
-  return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(cause).threshold), IsAnyone);
+  return IsMostOf(stragglers, IsOfSlow(measurement, by, RuleOf(cause).threshold), IsAnyone);
 }
 
 /// What must be known before the others are believed comes first among those of its severity.
@@ -282,7 +256,7 @@ int Rank(const Verdict& verdict) {
 }
 
 Verdict* Find(std::vector<Verdict>& verdicts, std::string_view id) {
-  const auto found = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.id == id; });
+  const auto found = absl::c_find_if(verdicts, [&](const Verdict& v) { return v.id == id; });
   return found == verdicts.end() ? nullptr : &*found;
 }
 
@@ -293,9 +267,8 @@ std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement) {
   std::vector<VerdictGroup> groups;
   for (const VerdictRow& verdict : measurement.verdicts) {
     const std::string cause = verdict.cause.str();
-    const auto of_cause = std::find_if(groups.begin(), groups.end(), [&](const VerdictGroup& group) {
-      return !cause.empty() && group.cause->id.str() == cause;
-    });
+    const auto of_cause =
+        absl::c_find_if(groups, [&](const VerdictGroup& group) { return !cause.empty() && group.cause->id == cause; });
     if (of_cause == groups.end()) {
       groups.push_back({&verdict, {}});
     } else if (of_cause->symptoms.size() < kMostSymptoms) {
@@ -308,6 +281,12 @@ std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement) {
 std::string SavingText(const VerdictRow& verdict) {
   const bool is_worth_showing = kSavingShown.Holds(verdict.saving.value_or(0));
   return is_worth_showing ? "≈ " + HumanPercent(*verdict.saving) : "";
+}
+
+std::optional<Mark> MarkOf(const VerdictRow& verdict) {
+  if (verdict.severity == "good") return Mark::kGood;
+  if (verdict.severity == "warning") return Mark::kWatch;
+  return verdict.severity == "bad" ? std::optional(Mark::kBad) : std::nullopt;
 }
 
 void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts) {
@@ -333,10 +312,8 @@ void OrderByCause(std::vector<Verdict>* verdicts) {
     Verdict* cause = verdict.cause.empty() ? nullptr : Find(*verdicts, verdict.cause);
     if (cause != nullptr) cause->severity = std::max(cause->severity, verdict.severity);
   }
-  std::stable_sort(verdicts->begin(), verdicts->end(), [](const Verdict& left, const Verdict& right) {
-    if (left.severity != right.severity) return left.severity > right.severity;
-    if (Rank(left) != Rank(right)) return Rank(left) < Rank(right);
-    return left.saving.value_or(0) > right.saving.value_or(0);
+  SortBy(verdicts, [](const Verdict& verdict) {
+    return std::tuple(-static_cast<int>(verdict.severity), Rank(verdict), -verdict.saving.value_or(0));
   });
   std::vector<Verdict> ordered;
   for (const Verdict& cause : *verdicts) {

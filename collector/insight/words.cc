@@ -81,6 +81,13 @@ std::string ObjectWords(const std::string& object, std::string_view kind) {
   return object == kPipe || object == "socket" ? "a " + object : ShortName(object);
 }
 
+/// "63 ± 4 %", "at least 93 %".
+std::string ShareWords(const WaitShare& wait) {
+  const double percent = std::round(100 * wait.share), range = std::max(1.0, std::ceil(100 * wait.error));
+  if (wait.is_least || percent + range > 100) return fmt::format("at least {:.0f} %", percent - range);
+  return fmt::format("{:.0f} ± {:.0f} %", percent, range);
+}
+
 }  // namespace
 
 bool NamesIt(std::string_view sentence, std::string_view name) {
@@ -90,6 +97,12 @@ bool NamesIt(std::string_view sentence, std::string_view name) {
     if (begins && !IsOfName(sentence, at + shown.size())) return true;
   }
   return false;
+}
+
+std::string CutText(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && ContinuesCharacter(text[most])) --most;
+  return std::string(text.substr(0, most)) + "…";
 }
 
 std::string ShortName(std::string_view name) {
@@ -144,13 +157,6 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
   }
   SortLargestFirst(&shares, &WaitShare::share);
   return shares;
-}
-
-/// "63 ± 4 %", "at least 93 %".
-static std::string ShareWords(const WaitShare& wait) {
-  const double percent = std::round(100 * wait.share), range = std::max(1.0, std::ceil(100 * wait.error));
-  if (wait.is_least || percent + range > 100) return fmt::format("at least {:.0f} %", percent - range);
-  return fmt::format("{:.0f} ± {:.0f} %", percent, range);
 }
 
 std::string WaitWords(const Measurement& measurement) {
@@ -211,16 +217,12 @@ std::string WaitAdvice(const Measurement& measurement) {
 
 std::string QuotaThatHeldBack(const Measurement& measurement) {
   const double throttled = measurement.Metric("throttled_time").value_or(0);
-  double waited = 0;
-  for (const BudgetRow& row : measurement.budget) {
-    if (row.part.str() == "cpu_wait") waited = row.core_seconds.value_or(0);
-  }
-  waited = std::max(waited, measurement.Metric("lane_cpu_wait").value_or(0));
+  const BudgetRow* cpu_wait = FindBy(measurement.budget, &BudgetRow::part, "cpu_wait");
+  const double of_budget = cpu_wait == nullptr ? 0 : cpu_wait->core_seconds.value_or(0);
+  const double waited = std::max(of_budget, measurement.Metric("lane_cpu_wait").value_or(0));
   if (throttled <= 0 || !kMostOfIt.Holds(throttled / std::max(waited, throttled))) return "";
-  const WorkerRow* most = nullptr;
-  for (const WorkerRow& worker : measurement.workers) {
-    if (worker.throttled.value_or(0) > (most == nullptr ? 0 : most->throttled.value_or(0))) most = &worker;
-  }
+  const WorkerRow* most =
+      LargestBy(measurement.workers, [](const WorkerRow& worker) { return worker.throttled.value_or(0); }).first;
   std::string quota = "a CPU quota";
   const double cores = most == nullptr ? 0 : most->allowed_cores.value_or(0);
   // A whole number may be that of the CPUs to which it is bound.
@@ -239,49 +241,34 @@ bool IsNamed(const std::string& name) { return name != kOtherName; }
 /// share of the events or of the chunks' time; empty where none does, or where it is the only row.
 template <class Row>
 std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
-  double whole = 0;
-  double largest = 0;
-  double busy = 0;
-  double busy_of_largest = 0;
-  std::string name;
   // where all events are known, they are the share that a row should have
   const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
-  for (const Row& row : rows) {
-    const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
-    const double value = row.blocked_sum.value_or(0) + cpu_wait;
-    const double size = (have_events ? row.events : row.duration_sum).value_or(0);
-    whole += value;
-    busy += size;
-    if (value <= largest) continue;
-    largest = value;
-    busy_of_largest = size;
-    name = row.name.str();
-  }
-  const bool is_its_share =
-      whole > 0 && busy_of_largest > 0 && !kMoreThanItsShare.Holds(largest / whole / (busy_of_largest / busy));
-  const bool holds_most =
-      kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
-  return holds_most && !is_its_share && IsNamed(name) ? name : "";
+  const auto size_of = [&](const Row& row) { return (have_events ? row.events : row.duration_sum).value_or(0); };
+  const auto waiting_of = [&](const Row& row) {
+    return row.blocked_sum.value_or(0) + (waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0);
+  };
+  const auto [most, largest] = LargestBy(rows, waiting_of);
+  if (most == nullptr) return "";
+  const double whole = SumOf<double>(rows, waiting_of), busy = SumOf<double>(rows, size_of), size = size_of(*most);
+  const bool is_its_share = size > 0 && !kMoreThanItsShare.Holds(largest / whole / (size / busy));
+  const bool holds_most = kSeveral.Holds(static_cast<double>(rows.size())) && kMostOfIt.Holds(largest / whole);
+  return holds_most && !is_its_share && IsNamed(most->name) ? most->name.str() : "";
 }
 
 /// Waiting of a section's own, so without that of the sections inside it.
 std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
   std::map<std::string, double> waits;
   for (const SectionRow& row : measurement.sections) {
-    if (row.helper.value_or(false)) continue;
-    const std::optional<double> cpu = row.cpu;
-    if (!cpu.has_value()) continue;
+    if (row.helper.value_or(false) || !row.cpu.has_value()) continue;
     const std::string path = row.path.str();
-    const double wait = std::max(0.0, row.total.value_or(0) - *cpu);
+    const double wait = std::max(0.0, row.total.value_or(0) - *row.cpu);
     waits[path] += wait;
     // The nearest section around it that measured CPU time holds this wait too.
-    for (size_t slash = path.rfind('/'); slash != std::string::npos;
-         slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
+    for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = path.substr(0, slash).rfind('/')) {
       if (const auto outer = waits.find(path.substr(0, slash)); outer != waits.end()) {
         outer->second -= wait;
         break;
       }
-      if (slash == 0) break;
     }
   }
   const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });

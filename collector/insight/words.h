@@ -9,6 +9,9 @@ namespace crema {
 /// character. `(none)` for an empty one.
 std::string ShortName(std::string_view name);
 
+/// At most `most` bytes, with whole UTF-8 characters, and `…` where there is more.
+std::string CutText(std::string_view text, size_t most);
+
 /// Whether a sentence names it, as `ShortName` has it: whole, not as a part of another name (`node:1` in `node:11`).
 bool NamesIt(std::string_view sentence, std::string_view name);
 
@@ -62,9 +65,6 @@ std::string WaitAdvice(const Measurement& measurement);
 /// `the quota of 0.3 cores held them back for 7.00 s`; without its size where only affinity may be known. Empty where
 /// no quota explains most of the time in which threads waited for a CPU.
 std::string QuotaThatHeldBack(const Measurement& measurement);
-
-inline constexpr char kCureOfQuota[] =
-    "Ask for a larger CPU quota (cpu.max of the cgroup, `--cpus` of a container), or run as many threads as it allows.";
 
 // Where most of the waiting was: the section, dataset and worker that hold more than half of it.
 

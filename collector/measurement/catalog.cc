@@ -1,5 +1,7 @@
 #include "collector/measurement/catalog.h"
 
+#include "fmt/format.h"
+
 namespace crema {
 namespace {
 
@@ -487,14 +489,10 @@ void AddEntries(absl::Span<const MetricEntry> entries, std::vector<MetricDefinit
 void AddDistributions(std::vector<MetricDefinition>& catalog) {
   for (const ChunkQuantity& quantity : kQuantities) {
     for (const Statistic& statistic : kStatistics) {
-      MetricDefinition definition;
-      definition.key = std::string(quantity.key) + "_" + std::string(statistic.suffix);
-      definition.unit = std::string(quantity.unit);
-      definition.label = std::string(quantity.label) + ", " + std::string(statistic.label);
-      definition.text = std::string(statistic.text) + ", over ok attempts, of: " + std::string(quantity.text) + ".";
-      definition.why_null = std::string(quantity.why_null);
-      if (statistic.suffix == "std") definition.why_null += ", or only one";
-      catalog.push_back(std::move(definition));
+      catalog.push_back({fmt::format("{}_{}", quantity.key, statistic.suffix), "", std::string(quantity.unit),
+                         fmt::format("{}, {}", quantity.label, statistic.label),
+                         fmt::format("{}, over ok attempts, of: {}.", statistic.text, quantity.text),
+                         fmt::format("{}{}", quantity.why_null, statistic.suffix == "std" ? ", or only one" : "")});
     }
   }
 }
@@ -543,9 +541,8 @@ void SetAllNull(MetricSet* metrics) {
 
 void SetAliases(MetricSet* metrics) {
   for (const MetricDefinition& definition : MetricCatalog()) {
-    if (definition.alias.empty()) continue;
     const MetricValue* value = metrics->Find(definition.key);
-    if (value == nullptr) continue;
+    if (definition.alias.empty() || value == nullptr) continue;
     metrics->Set(definition.alias, *value, metrics->Reason(definition.key));
   }
 }

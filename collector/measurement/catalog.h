@@ -5,14 +5,17 @@
 
 namespace crema {
 
-struct MetricDefinition {
-  std::string key;
-  std::string alias;     ///< an older name kept beside it with the same value; empty: none
-  std::string unit;      ///< `s`, `B`, `count`, `ratio`, ...; empty for lists
-  std::string label;     ///< for people
-  std::string text;      ///< the definition in one sentence
-  std::string why_null;  ///< why there is no value where nothing more particular is known
+template <class String>
+struct MetricFields {
+  String key;
+  String alias;     ///< an older name kept beside it with the same value; empty: none
+  String unit;      ///< `s`, `B`, `count`, `ratio`, ...; empty for lists
+  String label;     ///< for people
+  String text;      ///< the definition in one sentence
+  String why_null;  ///< why there is no value where nothing more particular is known
 };
+using MetricDefinition = MetricFields<std::string>;
+using MetricEntry = MetricFields<std::string_view>;
 
 /// Every key, in docs/metrics.md's order; aliases are not entries of their own.
 const std::vector<MetricDefinition>& MetricCatalog();
@@ -25,16 +28,6 @@ void SetAllNull(MetricSet* metrics);
 
 /// Gives every alias the value, or the reason, of its key.
 void SetAliases(MetricSet* metrics);
-
-/// Written without types, as the tables of the sections are.
-struct MetricEntry {
-  std::string_view key;
-  std::string_view alias;
-  std::string_view unit;
-  std::string_view label;
-  std::string_view text;
-  std::string_view why_null;
-};
 
 /// A quantity of chunks that is described by eight keys.
 struct ChunkQuantity {

@@ -5,28 +5,25 @@
 
 namespace crema {
 
-std::vector<const Column*> ShownColumns(absl::Span<const Column> columns) {
+CellTable CellsOf(absl::Span<const Column> columns, size_t rows, const std::function<const void*(size_t)>& row) {
   std::vector<const Column*> shown = PlacesWhere(columns, [](const Column& column) { return !column.header.empty(); });
   SortBy(&shown, &Column::place);
-  return shown;
-}
-
-std::vector<CellColumn> HeadsOf(const std::vector<const Column*>& columns) {
-  return Mapped<CellColumn>(columns, [](const Column* column) {
-    return CellColumn{column->key, std::string(column->header), column->kind, column->rank, column->opt_in};
-  });
+  CellTable cells;
+  for (const Column* column : shown) {
+    cells.columns.push_back({column->key, std::string(column->header), column->kind, column->rank, column->opt_in});
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    cells.rows.push_back(Mapped<Cell>(shown, [&](const Column* column) { return column->cell(row(i)); }));
+  }
+  return cells;
 }
 
 CellTable CellsOf(const Table& table, const Measurement& measurement) {
-  const std::vector<const Column*> columns = ShownColumns(table.columns());
-  CellTable cells = {HeadsOf(columns), {}};
+  CellTable cells =
+      CellsOf(table.columns(), table.size(measurement), [&](size_t index) { return table.row(measurement, index); });
   if (!table.header.empty()) {
     cells.columns.front().header = table.header;
     cells.columns.front().kind = table.header_kind;
-  }
-  for (size_t i = 0; i < table.size(measurement); ++i) {
-    std::vector<Cell>& row = cells.rows.emplace_back();
-    for (const Column* column : columns) row.push_back(column->cell(table.row(measurement, i)));
   }
   return cells;
 }
@@ -36,10 +33,6 @@ std::optional<double> NumberOf(const Cell& cell) {
   return number == nullptr ? std::nullopt : std::optional<double>(*number);
 }
 
-std::string DigitsOf(const Number& number) {
-  Json value;
-  WriteValue(number, &value);
-  return value.dump();
-}
+std::string DigitsOf(const Number& number) { return JsonOf(number).dump(); }
 
 }  // namespace crema

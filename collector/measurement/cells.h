@@ -1,6 +1,8 @@
 // Rows of any type as cells, for tables that people see and for spreadsheets.
 #pragma once
 
+#include <functional>
+
 #include "collector/measurement/column.h"
 #include "collector/measurement/measurement.h"
 
@@ -19,20 +21,11 @@ struct CellTable {
   std::vector<std::vector<Cell>> rows;  ///< one cell for each column
 };
 
-/// The columns that have a header, by their place.
-std::vector<const Column*> ShownColumns(absl::Span<const Column> columns);
-std::vector<CellColumn> HeadsOf(const std::vector<const Column*>& columns);
-
-/// Rows as people are shown them.
+/// Rows as people are shown them: the columns that have a header, by their place.
+CellTable CellsOf(absl::Span<const Column> columns, size_t rows, const std::function<const void*(size_t)>& row);
 template <class Row>
 CellTable CellsOf(const std::vector<Row>& rows) {
-  const std::vector<const Column*> columns = ShownColumns(Row::Columns());
-  CellTable table = {HeadsOf(columns), {}};
-  for (const Row& row : rows) {
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    for (const Column* column : columns) cells.push_back(column->cell(&row));
-  }
-  return table;
+  return CellsOf(Row::Columns(), rows.size(), [&rows](size_t index) { return &rows[index]; });
 }
 
 /// A table of the document as people are shown it; its first column says what a row is.

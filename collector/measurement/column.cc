@@ -1,7 +1,5 @@
 #include "collector/measurement/column.h"
 
-#include <algorithm>
-
 #include "nlohmann/json.hpp"
 
 namespace crema {

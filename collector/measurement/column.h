@@ -177,26 +177,16 @@ struct Column {
   int place = 0;          ///< tables for people show columns by place, then in the document's order
   bool csv_last = false;  ///< spreadsheets have had it as the last column
 
-  constexpr Column In(std::string_view its_unit) const {
+  template <class Value>
+  constexpr Column With(Value Column::*member, Value value) const {
     Column column = *this;
-    column.unit = its_unit;
+    column.*member = value;
     return column;
   }
-  constexpr Column At(int where) const {
-    Column column = *this;
-    column.place = where;
-    return column;
-  }
-  constexpr Column OptIn() const {
-    Column column = *this;
-    column.opt_in = true;
-    return column;
-  }
-  constexpr Column CsvLast() const {
-    Column column = *this;
-    column.csv_last = true;
-    return column;
-  }
+  constexpr Column In(std::string_view its_unit) const { return With(&Column::unit, its_unit); }
+  constexpr Column At(int where) const { return With(&Column::place, where); }
+  constexpr Column OptIn() const { return With(&Column::opt_in, true); }
+  constexpr Column CsvLast() const { return With(&Column::csv_last, true); }
 };
 
 /// The document's unit of what is shown as `kind`; `Column::In` replaces it.

@@ -55,13 +55,12 @@ class MetricSet {
   std::map<std::string, std::string, std::less<>> reasons_;
 };
 
-// A measurement of a run: its figures and tables, as the program works with them. measurement_json.h has its file
-// format.
+// A measurement of a run: its figures and tables, as the program works with them.
 
-/// docs/measurements.md, "What a measurement holds". Rows stand in the document's order.
 /// Why a share is null whose parts come to more than the whole.
 inline constexpr std::string_view kTooManySeconds = "its parts take longer than the time that there was for them";
 
+/// docs/measurements.md, "What a measurement holds". Rows stand in the document's order.
 struct Measurement {
   Text schema;
   Number schema_minor;

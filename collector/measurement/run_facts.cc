@@ -1,5 +1,6 @@
 #include "collector/measurement/run_facts.h"
 
+#include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -188,10 +189,8 @@ absl::Span<const Column> TroubleFacts::Columns() { return kTroubleFactsColumns; 
 absl::Span<const TimelineKind> TimelineKinds() { return kTimelines; }
 
 const std::vector<std::pair<std::string, Timeline>>* Timelines::Find(std::string_view key) const {
-  for (const NamedTimelines& named : series) {
-    if (named.key == key) return named.by_worker.has_value() ? &*named.by_worker : nullptr;
-  }
-  return nullptr;
+  const NamedTimelines* named = FindBy(series, &NamedTimelines::key, key);
+  return named != nullptr && named->by_worker.has_value() ? &*named->by_worker : nullptr;
 }
 
 void WriteValue(const CountsByName& member, Json* value) {

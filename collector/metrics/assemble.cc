@@ -1,16 +1,8 @@
 #include "collector/metrics/assemble.h"
 
-#include "absl/algorithm/container.h"
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/quality_limits.h"
-#include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/attempt_table.h"
-#include "collector/metrics/contents/activity_table.h"
-#include "collector/metrics/contents/custom_tables.h"
-#include "collector/metrics/contents/recorded_tables.h"
-#include "collector/metrics/contents/sampled_tables.h"
-#include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/engine_figures.h"
 #include "crema/version.h"
 
@@ -64,7 +56,8 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
 }
 
 std::string_view WordsOf(std::string_view reason) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+  using Words = std::pair<std::string_view, std::string_view>;
+  constexpr Words kWords[] = {
       {"log_share", "their lines would have taken more than a tenth of what was free on the disk"},
       {"free_space", "the disk was nearly full"},
       {"disk_full", "the disk was full, or a quota reached"},
@@ -73,9 +66,7 @@ std::string_view WordsOf(std::string_view reason) {
       {"asked_for", "the program asked for it (kSummed)"},
       {"write_error", "their lines could not be written"},
   };
-  for (const auto& [name, words] : kWords) {
-    if (name == reason) return words;
-  }
+  if (const Words* known = FindBy(kWords, &Words::first, reason)) return known->second;
   return reason.empty() ? "their process did not say why" : reason;
 }
 
@@ -174,16 +165,13 @@ bool IsLogAlone(const RunFigures& figures) {
 void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings) {
   const EngineFigures& engine = figures.engine;
   warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
-  if (engine.lost_bytes > 0) {
-    warnings.push_back(
-        fmt::format("{} bytes of records were sent and did not fit in the {}'s memory; collect the workers' "
-                    "directories too, or attach with a larger keep_bytes",
-                    engine.lost_bytes, engine.traits.scheduler));
-  }
-  if (engine.workers_unseen > 0 && !IsLogAlone(figures)) {
-    warnings.push_back(fmt::format("{} of the {}'s workers sent no records; their {}s are missing",
-                                   engine.workers_unseen, engine.traits.scheduler,
-                                   engine.reports_tasks ? "chunk" : engine.traits.task));
+  WarnIf(engine.lost_bytes,
+         "{} bytes of records were sent and did not fit in the {}'s memory; collect the workers' directories too, or "
+         "attach with a larger keep_bytes",
+         warnings, engine.traits.scheduler);
+  if (!IsLogAlone(figures)) {
+    WarnIf(engine.workers_unseen, "{} of the {}'s workers sent no records; their {}s are missing", warnings,
+           engine.traits.scheduler, engine.reports_tasks ? "chunk" : engine.traits.task);
   }
   const FineCoverage fine = engine.fine_coverage.value_or(FineCoverage{1, 0});
   if (fine.excess > 1 - kFullCoverage) {
@@ -272,8 +260,6 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
   return figures.engine.never_began.empty() ? Text() : Text("running");
 }
 
-/// In the order of `ProcessState`.
-
 std::string_view ColumnsSource(const RunFigures& figures) {
   if (figures.coffea.has_columns) return "coffea_report";
   return figures.findings.files.columns_known ? "records" : "";
@@ -329,10 +315,6 @@ class Assembly {
     run.total_events_source = Text::OrNull(figures_.chosen.total_events.source);
     run.bytes_source = Text::OrNull(figures_.chosen.bytes_read.source);
     run.columns_source = Text::OrNull(ColumnsSource(figures_));
-    run.datasets_source = Text::OrNull(figures_.datasets_source);
-    run.cpu_time_source = Text::OrNull(figures_.cpu_time_source);
-    run.io_overhead_source = Text::OrNull(figures_.io_overhead_source);
-    run.allocated_cores_source = Text::OrNull(figures_.allocated_cores_source);
     run.exit_status = provenance.exit_status;
     run.state = StateOf(figures_, provenance);
     run.error = Text::OrNull(provenance.failure);
@@ -370,8 +352,7 @@ class Assembly {
     }
     const GpuFindings& gpu = figures_.findings.gpu;
     for (BreakdownRow& row : to_.datasets) {
-      const auto found = gpu.by_dataset.find(row.name.str());
-      if (gpu.all.has_value()) SetGpuWork(found == gpu.by_dataset.end() ? GpuWork() : found->second, &row);
+      if (gpu.all.has_value()) SetGpuWork(ValueOr(gpu.by_dataset, row.name.str(), GpuWork()), &row);
     }
     absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
     for (const WorkerLife& life : figures_.workers) lives.emplace(life.process, &life);
@@ -503,12 +484,6 @@ class Assembly {
                                  spell.predicted_seconds, ToString(spell.reason), Text::OrNull(named.section)});
     }
   }
-  void AddQuality(Quality quality) {
-    to_.quality = std::move(quality);
-    for (const MissingValues& values : figures_.missing_values) {
-      to_.quality.missing_values.push_back({std::string(values.quantity), values.attempts});
-    }
-  }
 
  private:
   WorkerRow WorkerOf(BreakdownRow breakdown, const WorkerLife* life) const {
@@ -620,9 +595,7 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
     if (!IsLogAlone(figures)) quality.workers_unseen = engine.workers_unseen;
     quality.records_lost_bytes = engine.lost_bytes;
   }
-  if (const std::optional<int64_t>& cost_ns = figures.findings.allocations.cost_ns; cost_ns.has_value()) {
-    quality.allocations_cost_s = SecondsOf(*cost_ns);
-  }
+  quality.allocations_cost_s = KnownSeconds(figures.findings.allocations.cost_ns);
   quality.event_coverage = EventCoverage(figures);
   if (processes.clock_step_ns.has_value()) quality.clock_step_max_s = SecondsOf(*processes.clock_step_ns);
   if (processes.sampling_gap_ns.has_value()) quality.sampling_gap_max_s = SecondsOf(*processes.sampling_gap_ns);
@@ -652,10 +625,8 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
   }
   WarnOfTimes(figures, quality, quality.warnings);
   WarnOfEngine(figures, quality.warnings);
-  for (std::string& line : CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea,
-                                          figures.findings.tables.datasets)) {
-    quality.warnings.push_back(std::move(line));
-  }
+  Append(&quality.warnings, CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea,
+                                           figures.findings.tables.datasets));
   return quality;
 }
 
@@ -673,7 +644,8 @@ Measurement Assemble(RunFigures figures, Quality quality, const std::vector<Entr
   assembly.AddSlowTimes();
   assembly.AddRecorded();
   assembly.AddBreakdowns();
-  assembly.AddQuality(std::move(quality));
+  quality.missing_values = std::move(measurement.quality.missing_values);
+  measurement.quality = std::move(quality);
   return measurement;
 }
 

@@ -2,10 +2,7 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
-#include "collector/metrics/engine/engine_metrics.h"
-#include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/engine/task_processes.h"
-#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
@@ -113,10 +110,9 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   const size_t recorded = figures.findings.processes.processes.size();
   const bool has_records = figures.findings.processes.has_records();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
-  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    figures.engine.has_scheduler = true;
-    figures.engine.reports_tasks = figures.engine.reports_tasks || !cluster.tasks.empty();
-  }
+  figures.engine.has_scheduler = !clusters.empty();
+  figures.engine.reports_tasks =
+      absl::c_any_of(clusters.by_epoch(), [](const auto& cluster) { return !cluster.second.tasks.empty(); });
   figures.engine.name = clusters.EngineText();
   if (const Engine* engine = clusters.engine()) figures.engine.traits = engine->traits;
   const std::optional<ClusterSession> session = clusters.Session();
@@ -189,25 +185,25 @@ void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& w
   SetEngineMetrics(facts, &figures.metrics);
   if (!figures.engine.jobs.has_value()) return;
   SetCountedByBatchSystem(figures);
-  int64_t never_began = 0;
-  for (const auto& [why, jobs] : figures.engine.never_began) never_began += jobs;
+  const auto never_began = SumOf<int64_t>(figures.engine.never_began, [](const auto& why) { return why.second; });
   figures.metrics.Set("num_jobs", *figures.engine.jobs);
   figures.metrics.Set("num_tasks_never_begun", never_began);
   figures.metrics.Set("num_tasks_removed", figures.engine.jobs_removed);
 }
 
 void UseTimesOfTasks(RunFigures& figures) {
-  if (figures.totals.cpu_ns.count > 0) figures.cpu_time_source = "records";
-  if (figures.totals.blocked_ns.count > 0) figures.io_overhead_source = "records";
+  RunFacts& run = figures.findings.tables.run;
+  if (figures.totals.cpu_ns.count > 0) run.cpu_time_source = "records";
+  if (figures.totals.blocked_ns.count > 0) run.io_overhead_source = "records";
   if (figures.findings.attempts.counts.num_attempts > 0) return;
   if (const std::optional<double> cpu = figures.metrics.Number("processor_cpu_time_seconds")) {
     figures.metrics.Set("chunk_cpu_time", *cpu);
-    figures.cpu_time_source = "processor's tasks, with what Coffea does around it";
+    run.cpu_time_source = "processor's tasks, with what Coffea does around it";
   }
   if (const std::optional<double> blocked = ShareOfTasksBlocked(figures.metrics)) {
     figures.metrics.Set("io_overhead_pct", *blocked * 100);
     figures.metrics.Set("io_overhead", *blocked);
-    figures.io_overhead_source = "tasks";
+    run.io_overhead_source = "tasks";
   }
 }
 

@@ -15,7 +15,6 @@
 #include "collector/metrics/run_figures.h"
 #include "collector/metrics/side_by_side.h"
 #include "collector/output/output_directory.h"
-#include "collector/sources/coffea_report.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/tree_log.h"

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDocument = kDocumentName;
-constexpr const char* kRecords = kRecordsName;
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 constexpr size_t kCopiedBytes = size_t{1} << 20;
 
@@ -65,8 +63,7 @@ absl::Status CopyWithTime(const fs::path& from, const fs::path& to) {
 absl::Status LinkLog(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
-  if (!error) return absl::OkStatus();
-  return CopyWithTime(from, to);
+  return error ? CopyWithTime(from, to) : absl::OkStatus();
 }
 
 // `stem` and `ending`, numbered in between where that is taken.
@@ -116,8 +113,6 @@ std::string UniqueName(const CoffeaFile& file, std::set<std::string>& taken) {
 absl::Status KeepCoffeaFiles(const std::vector<CoffeaFile>& files, const fs::path& directory,
                              std::set<std::string> taken) {
   for (const CoffeaFile& file : files) {
-    std::error_code error;
-    if (fs::equivalent(fs::path(file.path).parent_path(), directory, error)) continue;  // it lies there already
     const absl::StatusOr<std::string> text = ReadText(file.path);
     if (!text.ok()) return text.status();
     if (absl::Status written = WriteSynced(directory / UniqueName(file, taken), kNewFile, *text); !written.ok())
@@ -134,11 +129,11 @@ std::string DocumentText(const MeasuredRun& measured) {
 
 absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options, bool records,
                         const fs::path& directory) {
-  if (absl::Status written = WriteSynced(directory / kDocument, kNewFile, DocumentText(measured)); !written.ok()) {
+  if (absl::Status written = WriteSynced(directory / kDocumentName, kNewFile, DocumentText(measured)); !written.ok()) {
     return written;
   }
   if (records) {
-    const fs::path kept = directory / kRecords;
+    const fs::path kept = directory / kRecordsName;
     if (mkdir(kept.c_str(), 0700) != 0) return Failed(kept, errno);
     std::set<std::string> taken;
     for (const std::string& path : measured.log_paths) {
@@ -161,20 +156,20 @@ bool HoldsItsLogs(const fs::path& directory, const MeasuredRun& measured) {
   if (!measured.engine_logs.empty()) return false;
   for (const std::string& path : measured.log_paths) {
     std::error_code error;
-    if (!fs::equivalent(fs::path(path).parent_path(), directory / kRecords, error)) return false;
+    if (!fs::equivalent(fs::path(path).parent_path(), directory / kRecordsName, error)) return false;
   }
   return !measured.log_paths.empty();
 }
 
 // The logs are where they belong: only the document is made anew, after files of Coffea that are new beside them.
 absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::path& room, const fs::path& directory) {
-  const fs::path kept = directory / kRecords;
+  const fs::path kept = directory / kRecordsName;
   std::error_code error;
   std::set<std::string> taken;
   for (const fs::directory_entry& entry : fs::directory_iterator(kept, error)) {
     taken.insert(entry.path().filename().string());
   }
-  const fs::path added = room / kRecords;
+  const fs::path added = room / kRecordsName;
   if (mkdir(added.c_str(), 0700) != 0) return Failed(added, errno);
   if (records) {
     // what lies in `records/` already is known by its directory
@@ -184,15 +179,15 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
     }
     if (absl::Status status = KeepCoffeaFiles(files, added, taken); !status.ok()) return status;
   }
-  const fs::path document = room / kDocument;
+  const fs::path document = room / kDocumentName;
   if (absl::Status status = WriteSynced(document, kNewFile, DocumentText(measured)); !status.ok()) return status;
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(added)) files.push_back(entry.path());
   for (const fs::path& file : files) {
     if (rename(file.c_str(), (kept / file.filename()).c_str()) != 0) return Failed(kept / file.filename(), errno);
   }
-  if (rename(document.c_str(), (directory / kDocument).c_str()) != 0) {
-    return Failed(directory / kDocument, errno);
+  if (rename(document.c_str(), (directory / kDocumentName).c_str()) != 0) {
+    return Failed(directory / kDocumentName, errno);
   }
   return Sync(directory);
 }
@@ -228,7 +223,7 @@ absl::Status SaveMeasurement(const MeasuredRun& measured, const std::string& dir
 
 bool IsMeasurement(const std::string& directory) {
   std::error_code error;
-  return fs::is_regular_file(fs::path(directory) / kDocument, error);
+  return fs::is_regular_file(fs::path(directory) / kDocumentName, error);
 }
 
 absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std::string& source) {
@@ -250,7 +245,7 @@ absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std:
 
 absl::StatusOr<MeasuredRun> LoadMeasurement(const std::string& directory) {
   if (const absl::Status status = CompleteOutput(directory); !status.ok()) return status;
-  const fs::path path = fs::path(directory) / kDocument;
+  const fs::path path = fs::path(directory) / kDocumentName;
   const absl::StatusOr<std::string> text = ReadText(path);
   if (!text.ok()) return text.status();
   return ParseMeasurement(*text, path.string());

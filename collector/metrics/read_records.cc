@@ -2,11 +2,6 @@
 
 #include <atomic>
 
-#include "collector/compression/decompressed_file.h"
-#include "collector/metrics/attempts/stragglers.h"
-#include "collector/metrics/side_by_side.h"
-#include "collector/records/sums_so_far.h"
-
 namespace crema {
 
 bool RecordWindow::Keeps(const Record& record) const {
@@ -133,17 +128,13 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
       read.ended = SeenNumbers();
     } else if (is_repeated(record)) {
       ++read.repeated;
-    } else if (taken && has_window && record.type == RecordType::kEnd) {
-      Record end = record;  // it counts what lies outside, too
-      end.end.chunks = end.end.open = std::nullopt;
-      read.has_process_metrics |= !end.end.metrics.empty();
-      end.end.metrics.clear();
-      accumulator.Add(process, end);
-    } else if (taken && has_window && record.type == RecordType::kSample) {
-      Record sample = record;
-      read.has_process_metrics |= !sample.sample.metrics.empty();
-      sample.sample.metrics.clear();
-      accumulator.Add(process, sample);
+    } else if (taken && has_window && (record.type == RecordType::kEnd || record.type == RecordType::kSample)) {
+      Record within = record;
+      within.end.chunks = within.end.open = std::nullopt;  // an end counts what lies outside, too
+      auto& metrics = record.type == RecordType::kEnd ? within.end.metrics : within.sample.metrics;
+      read.has_process_metrics |= !metrics.empty();
+      metrics.clear();
+      accumulator.Add(process, within);
     } else if (taken && (!has_window || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     } else if (taken && record.type == RecordType::kSums) {
@@ -158,10 +149,8 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
 
 // Logs in the order of their processes, so that what is read together ends up together.
 std::vector<size_t> OrderOfProcesses(const std::vector<RecordLog>& logs) {
-  std::vector<size_t> order(logs.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto process = [&logs](size_t i) { return std::tuple_cat(IdentityOf(logs[i]), std::tie(logs[i].recorder)); };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return process(a) < process(b); });
+  std::vector<size_t> order = Indices<size_t>(logs.size());
+  SortBy(&order, [&logs](size_t i) { return std::tuple_cat(IdentityOf(logs[i]), std::tie(logs[i].recorder)); });
   return order;
 }
 
@@ -176,41 +165,35 @@ bool AreGood(LogInParts& log) {
   return true;
 }
 
-std::unique_ptr<RecordAccumulator> NewAccumulator(const ReadRecordsOptions& options) {
+// Reads a part into an accumulator of its own.
+PartRead ReadApart(const LogInParts& log, const LogPart& part, const ReadRecordsOptions& options) {
   auto accumulator = std::make_unique<RecordAccumulator>();
   accumulator->SpillTo(options.spill);
-  return accumulator;
+  PartRead read = ReadPart(log, part, options, *accumulator);
+  accumulator->Seal();
+  read.accumulator = std::move(accumulator);
+  return read;
 }
 
 void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkStretch>& stretches,
           RecordsRead& records) {
   if (log.parts.size() > 1) {
     if (!AreGood(log)) {
-      log.parts = {LogPart{}};
-      std::unique_ptr<RecordAccumulator> whole = NewAccumulator(options);
-      PartRead read = ReadPart(log, log.parts[0], options, *whole);
       log.reads.clear();
-      log.reads.push_back(std::move(read));
-      log.reads[0].accumulator = std::move(whole);
+      log.reads.push_back(ReadApart(log, LogPart{}, options));
     }
     for (PartRead& read : log.reads) {
       records.accumulator.Merge(std::move(*read.accumulator));
       read.accumulator.reset();
     }
   }
+  const auto sum = [&log](auto counter) { return SumOf<int64_t>(log.reads, counter); };
+  const int64_t repeated = sum(&PartRead::repeated), sums_across = sum(&PartRead::sums_across);
+  const int64_t of_other_runs = sum(&PartRead::of_other_runs), again = sum(&PartRead::again);
+  const bool has_process_metrics = sum(&PartRead::has_process_metrics) > 0;
   std::vector<LogPartReading> readings;
-  int64_t repeated = 0;
-  int64_t sums_across = 0;
-  bool has_process_metrics = false;
-  int64_t of_other_runs = 0;
-  int64_t again = 0;
   for (PartRead& read : log.reads) {
-    of_other_runs += read.of_other_runs;
-    again += read.again;
-    repeated += read.repeated;
-    sums_across += read.sums_across;
-    has_process_metrics |= read.has_process_metrics;
-    std::move(read.reading.stretches.begin(), read.reading.stretches.end(), std::back_inserter(stretches));
+    Append(&stretches, std::move(read.reading.stretches));
     readings.push_back(std::move(read.reading));
   }
   log.reads.clear();
@@ -246,11 +229,6 @@ using Process = std::tuple<std::string, std::string, int64_t, int64_t>;  // run,
 using Chunk = std::pair<int64_t, int64_t>;                               // start, number
 using WantedChunks = std::map<Chunk, size_t>;                            // index in the list
 
-template <class P>
-Process ProcessOf(const P& process) {
-  return Process(process.run_id, process.host, process.pid, process.start_ns);
-}
-
 class ChunkSearch {
  public:
   ChunkSearch(const RecordFindings& findings, const std::vector<size_t>& attempts,
@@ -261,14 +239,14 @@ class ChunkSearch {
       const ProcessRow& process = findings.processes.processes[attempt.recording_process()];
       // The record has the time of its own clock.
       const int64_t start_ns = attempt.start_ns - process.clock_offset_ns.value_or(0);
-      wanted_[ProcessOf(process)][Chunk(start_ns, attempt.number)] = i;
+      wanted_[Process(NameOf(process))][Chunk(start_ns, attempt.number)] = i;
     }
   }
 
   /// Looks for chunks of the log's first process.
   void Read(const RecordLog& log, const std::vector<ChunkStretch>& stretches) {
     if (log.is_stream) return;
-    const auto chunks = wanted_.find(ProcessOf(log));
+    const auto chunks = wanted_.find(Process(NameOf(log)));
     if (chunks == wanted_.end()) return;
     std::vector<int64_t> begins;
     for (const auto& [chunk, i] : chunks->second) begins.push_back(chunk.first);
@@ -284,7 +262,7 @@ class ChunkSearch {
     const WantedChunks* chunks = &none;
     ReadLogPart(log, LogPart{}, false, [&](const Record& record) {
       if (record.type == RecordType::kProcess) {
-        const auto found = wanted_.find(ProcessOf(record.process));
+        const auto found = wanted_.find(Process(NameOf(record.process)));
         chunks = found == wanted_.end() ? &none : &found->second;
       }
       Take(record, *chunks);
@@ -295,7 +273,7 @@ class ChunkSearch {
   bool HasLaterProcesses(const std::vector<RecordLog>& logs) const {
     std::set<Process> first;
     for (const RecordLog& log : logs) {
-      if (Process process = ProcessOf(log); wanted_.count(process) > 0) first.insert(std::move(process));
+      if (Process process(NameOf(log)); wanted_.count(process) > 0) first.insert(std::move(process));
     }
     return first.size() < wanted_.size();
   }
@@ -327,9 +305,11 @@ constexpr double kMostOfExcess = 0.5;  // less of it, and no one section was slo
 /// What chunks of one dataset took.
 struct TimeBySection {
   double whole_ns = 0;
+  double predicted_ns = 0;  ///< what the fits of the dataset say of it
   std::map<std::string, double> self_ns;
 
-  void Add(const ChunkFact& chunk) {
+  void Add(const ChunkFact& chunk, int64_t predicted) {
+    predicted_ns += static_cast<double>(predicted);
     whole_ns += static_cast<double>(chunk.duration_ns());
     for (const SectionFact& section : chunk.sections) {
       if (!section.helper) self_ns[std::string(section.path)] += static_cast<double>(section.self_ns);
@@ -340,32 +320,26 @@ struct TimeBySection {
 using TimeByDataset = std::map<uint32_t, TimeBySection>;
 
 TimeByDataset ReadSample(const std::vector<SampledAttempt>& sample, const RecordFindings& findings,
-                         const SearchedLogs& logs, std::map<uint32_t, double>* predicted_ns) {
-  std::vector<size_t> attempts;
-  attempts.reserve(sample.size());
-  for (const SampledAttempt& one : sample) attempts.push_back(one.attempt);
+                         const SearchedLogs& logs) {
+  const std::vector<size_t> attempts = Mapped<size_t>(sample, &SampledAttempt::attempt);
   TimeByDataset times;
-  FindChunks(findings, attempts, logs, [&](size_t i, const ChunkFact& chunk) {
-    times[sample[i].dataset].Add(chunk);
-    (*predicted_ns)[sample[i].dataset] += static_cast<double>(sample[i].predicted_ns);
-  });
+  FindChunks(findings, attempts, logs,
+             [&](size_t i, const ChunkFact& chunk) { times[sample[i].dataset].Add(chunk, sample[i].predicted_ns); });
   return times;
 }
 
 std::string SlowSection(const SpellSample& sample, const RecordFindings& findings, const SearchedLogs& logs) {
-  std::map<uint32_t, double> predicted_ns;
-  std::map<uint32_t, double> unused;
-  const TimeByDataset inside = ReadSample(sample.inside, findings, logs, &predicted_ns);
-  TimeByDataset elsewhere = ReadSample(sample.elsewhere, findings, logs, &unused);
+  const TimeByDataset inside = ReadSample(sample.inside, findings, logs);
+  TimeByDataset elsewhere = ReadSample(sample.elsewhere, findings, logs);
   double all_excess_ns = 0;
   std::map<std::string, double> excess_ns;
   for (const auto& [dataset, times] : inside) {
     const TimeBySection& usual = elsewhere[dataset];
     if (usual.whole_ns <= 0) continue;
-    all_excess_ns += times.whole_ns - predicted_ns[dataset];
+    all_excess_ns += times.whole_ns - times.predicted_ns;
     for (const auto& [path, self_ns] : times.self_ns) excess_ns[path] += self_ns;
     for (const auto& [path, self_ns] : usual.self_ns) {
-      excess_ns[path] -= self_ns / usual.whole_ns * predicted_ns[dataset];
+      excess_ns[path] -= self_ns / usual.whole_ns * times.predicted_ns;
     }
   }
   for (const auto& [path, of_path] : excess_ns) {
@@ -398,11 +372,9 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
     for (size_t i = next++; i < tasks.size(); i = next++) {
       LogInParts& log = in_parts[tasks[i].first];
       PartRead& read = log.reads[tasks[i].second];
+      const LogPart& part = log.parts[tasks[i].second];
       const bool alone = log.parts.size() == 1;
-      auto accumulator = alone ? nullptr : NewAccumulator(options);
-      read = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : *accumulator);
-      if (accumulator != nullptr) accumulator->Seal();
-      read.accumulator = std::move(accumulator);
+      read = alone ? ReadPart(log, part, options, accumulators[worker]) : ReadApart(log, part, options);
     }
   });
 

@@ -1,8 +1,5 @@
 #include "collector/metrics/record_accumulator.h"
 
-#include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/statistics/known_sum.h"
-
 namespace crema {
 
 template <class Fact>

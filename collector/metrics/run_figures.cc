@@ -2,12 +2,8 @@
 
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/assemble.h"
-#include "collector/metrics/contents/custom_tables.h"
-#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/engine_figures.h"
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
@@ -92,16 +88,15 @@ void SetGpu(const GpuFindings& found, MetricSet* metrics) {
     }
     return;
   }
-  const auto seconds = [](int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; };
-  metrics->Set("gpu_seconds", seconds(found.all->kernel_ns));
+  metrics->Set("gpu_seconds", SecondsOf(found.all->kernel_ns));
   metrics->Set("gpu_launches", found.all->launches);
-  metrics->Set("gpu_copy_seconds", seconds(found.all->copy_ns));
+  metrics->Set("gpu_copy_seconds", SecondsOf(found.all->copy_ns));
   metrics->Set("gpu_to_device_bytes", found.all->to_device_bytes);
   metrics->Set("gpu_from_device_bytes", found.all->from_device_bytes);
-  metrics->Set("gpu_busy_seconds", seconds(*found.busy_ns));
-  metrics->Set("gpu_wait_seconds", seconds(found.of_results->wait_ns));
+  metrics->Set("gpu_busy_seconds", SecondsOf(*found.busy_ns));
+  metrics->Set("gpu_wait_seconds", SecondsOf(found.of_results->wait_ns));
   if (found.of_results->wait_cpu_ns.has_value()) {
-    metrics->Set("gpu_wait_cpu_seconds", seconds(*found.of_results->wait_cpu_ns));
+    metrics->Set("gpu_wait_cpu_seconds", SecondsOf(*found.of_results->wait_cpu_ns));
   } else {
     metrics->SetNull("gpu_wait_cpu_seconds", "CUPTI reads the clock on other threads than those that wait");
   }
@@ -175,7 +170,7 @@ void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals
 double SecondsWithWorkers(const std::vector<WorkerLife>& workers) {
   std::vector<RunWindow> lives;
   for (const WorkerLife& worker : workers) lives.push_back({worker.start_ns, worker.stop_ns});
-  std::sort(lives.begin(), lives.end(), [](const RunWindow& a, const RunWindow& b) { return a.start_ns < b.start_ns; });
+  SortBy(&lives, &RunWindow::start_ns);
   int64_t sum_ns = 0, until_ns = std::numeric_limits<int64_t>::min();
   for (const RunWindow& life : lives) {
     sum_ns += std::max<int64_t>(0, life.stop_ns - std::max(life.start_ns, until_ns));
@@ -279,11 +274,8 @@ constexpr std::pair<const char*, std::optional<double> Distribution::*> kStatist
     {"_std", &Distribution::std},   {"_p50", &Distribution::p50}, {"_p90", &Distribution::p90},
     {"_p95", &Distribution::p95},   {"_p99", &Distribution::p99}};
 
-std::vector<std::string> WithStandIns(std::vector<std::string> names) {
-  for (std::string& name : names) {
-    if (name.empty()) name = std::string(kNoName);
-  }
-  return names;
+std::vector<std::string> WithStandIns(const std::vector<std::string>& names) {
+  return Mapped<std::string>(names, [](std::string_view name) { return name.empty() ? kNoName : name; });
 }
 
 struct Hosts {
@@ -292,14 +284,8 @@ struct Hosts {
 };
 
 Hosts IndexHosts(const std::vector<ProcessRow>& processes) {
-  Hosts hosts;
-  for (const ProcessRow& process : processes) hosts.names.push_back(process.host);
-  std::sort(hosts.names.begin(), hosts.names.end());
-  hosts.names.erase(std::unique(hosts.names.begin(), hosts.names.end()), hosts.names.end());
-  for (const ProcessRow& process : processes) {
-    const auto name = std::lower_bound(hosts.names.begin(), hosts.names.end(), process.host);
-    hosts.of_process.push_back(static_cast<uint32_t>(name - hosts.names.begin()));
-  }
+  Hosts hosts = {Mapped<std::string>(processes, &ProcessRow::host), {}};
+  hosts.of_process = SortAndNumber(&hosts.names);
   return hosts;
 }
 
@@ -326,7 +312,7 @@ void BreakDownAttempts(RunFigures& figures) {
                  {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
   Measurement& to = figures.findings.tables;
   if (!IsNameless(tables[0])) to.datasets = std::move(tables[0]);
-  figures.datasets_source = FillDatasets(figures.coffea, &to.datasets);
+  to.run.datasets_source = Text::OrNull(FillDatasets(figures.coffea, &to.datasets));
   if (!IsNameless(tables[1])) to.files = std::move(tables[1]);
   figures.by_worker = std::move(tables[2]);
   to.hosts = std::move(tables[3]);
@@ -377,7 +363,7 @@ void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures) {
           figures->metrics.SetNull(key, "all chunks were summed: single ones are not known");
         }
       }
-      if (unknown > 0) figures->missing_values.push_back({quantity, unknown});
+      if (unknown > 0) figures->findings.tables.quality.missing_values.push_back({std::string(quantity), unknown});
     }
   }
 }
@@ -460,24 +446,22 @@ void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFig
 // Puts every time of a process on its scheduler's clock, as far as that is known.
 void AlignClocks(RecordFindings& findings) {
   std::vector<ProcessRow>& processes = findings.processes.processes;
-  const auto is_aligned = [](const ProcessRow& process) { return process.clock_offset_ns.value_or(0) == 0; };
-  if (std::all_of(processes.begin(), processes.end(), is_aligned)) return;
-  const auto offset_of = [&](uint32_t process) { return processes[process].clock_offset_ns.value_or(0); };
-  std::vector<int64_t> offsets;
-  for (uint32_t i = 0; i < processes.size(); ++i) offsets.push_back(offset_of(i));
-  findings.attempts.rows.ShiftStarts(offsets);
+  const std::vector<int64_t> offsets_ns =
+      Mapped<int64_t>(processes, [](const ProcessRow& process) { return process.clock_offset_ns.value_or(0); });
+  if (absl::c_all_of(offsets_ns, [](int64_t offset_ns) { return offset_ns == 0; })) return;
+  findings.attempts.rows.ShiftStarts(offsets_ns);
   for (SummedAttempts& summed : findings.attempts.summed) {
-    summed.row.start_ns += offset_of(summed.row.process);
-    summed.stop_ns += offset_of(summed.row.process);
+    summed.row.start_ns += offsets_ns[summed.row.process];
+    summed.stop_ns += offsets_ns[summed.row.process];
   }
   for (TaskRow& task : findings.tasks.rows) {
-    task.start_ns += offset_of(task.process);
-    task.stop_ns += offset_of(task.process);
+    task.start_ns += offsets_ns[task.process];
+    task.stop_ns += offsets_ns[task.process];
   }
   for (uint32_t i = 0; i < processes.size(); ++i) {
-    processes[i].last_ns += offset_of(i);
-    for (ProcessSample& sample : processes[i].samples) sample.time_ns += offset_of(i);
-    for (CpuReading& reading : processes[i].cpu_readings) reading.time_ns += offset_of(i);
+    processes[i].last_ns += offsets_ns[i];
+    for (ProcessSample& sample : processes[i].samples) sample.time_ns += offsets_ns[i];
+    for (CpuReading& reading : processes[i].cpu_readings) reading.time_ns += offsets_ns[i];
   }
 }
 
@@ -669,9 +653,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const TaskOfProcess task_of_process = MatchTaskProcesses(clusters, &processes);
   AlignClocks(figures.findings);
   const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, task_of_process, figures);
-  for (std::string& complaint : NameMissingLogs(clusters, processes)) {
-    figures.engine.complaints.push_back(std::move(complaint));
-  }
+  Append(&figures.engine.complaints, NameMissingLogs(clusters, processes));
 
   JudgeEnds(cluster_workers, task_of_process, trees, &figures.findings);
   Measurement& tables = figures.findings.tables;
@@ -694,12 +676,12 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   if (figures.findings.processes.has_records()) SetCounts(figures.totals.counts, &metrics);
   if (const std::optional<double> cores = AllowedCores(processes)) {
     metrics.Set("allocated_cores", *cores);
-    figures.allocated_cores_source = "affinity";
+    tables.run.allocated_cores_source = "affinity";
   } else if (!processes.empty()) {
     metrics.SetNull("allocated_cores", "the processes of one host or more did not say how many CPUs they were granted");
   }
   if (figures.tree.has_value() && figures.tree->allocated_cores.has_value()) {
-    figures.allocated_cores_source = figures.tree->allocated_cores_source;
+    tables.run.allocated_cores_source = Text::OrNull(figures.tree->allocated_cores_source);
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
   CapByTree(observed.trees, figures);

@@ -29,11 +29,6 @@ struct RunBounds {
   bool stop_was_reported = false;
 };
 
-struct MissingValues {
-  std::string_view quantity;  ///< `chunk_cpu` and so on
-  int64_t attempts = 0;       ///< `ok` attempts without it
-};
-
 /// What an engine's scheduler and its tasks add.
 struct EngineFigures {
   bool has_scheduler = false;
@@ -62,7 +57,7 @@ struct NamedSpell {
 
 struct RunFigures {
   /// Its `tables` get those of phases, datasets, files, hosts, threads, contention, waits, and the tree's processes,
-  /// too.
+  /// too; their `run` where some figures come from, and their `quality` which values are missing.
   RecordFindings findings;
   EngineFigures engine;
   AttemptTotals totals;
@@ -71,9 +66,6 @@ struct RunFigures {
   RunTotals chosen;
   RunBounds bounds;
   MetricSet metrics;  ///< every key of the catalog, aliases too
-  std::string allocated_cores_source;
-  std::string_view cpu_time_source;     ///< of `chunk_cpu_time`; empty: it is not known
-  std::string_view io_overhead_source;  ///< of `io_overhead_pct`; empty: it is not known
 
   std::vector<WorkerLife> workers;
   Budget budget;
@@ -82,11 +74,8 @@ struct RunFigures {
   std::vector<ExpectedTime> expected_by_worker;  ///< `group` is the process
   std::vector<ExpectedTime> expected_by_file;
   std::vector<NamedSpell> slow_spells;
-  std::string_view datasets_source;
   WorkerRows worker_rows;
   std::vector<BreakdownRow> by_worker;  ///< `group` is that of `worker_rows`
-
-  std::vector<MissingValues> missing_values;
 
   /// Bytes that ended attempts read, as they recorded; nullopt: none did.
   RecordedBytes bytes_read_chunks() const {

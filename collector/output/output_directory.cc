@@ -1,10 +1,8 @@
 #include "collector/output/output_directory.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -19,13 +17,6 @@
 namespace crema {
 
 absl::Status Failed(const std::filesystem::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
-
-Descriptor::Descriptor(const std::filesystem::path& path, int flags, mode_t mode)
-    : fd_(open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
 
 absl::Status WriteAll(int descriptor, const std::filesystem::path& path, std::string_view text) {
   while (!text.empty()) {
@@ -49,6 +40,14 @@ absl::Status Sync(const std::filesystem::path& path) {
   return descriptor < 0 || fsync(descriptor) != 0 ? Failed(path, errno) : absl::OkStatus();
 }
 
+std::string BeginningOf(const std::filesystem::path& file, size_t most) {
+  std::string text(most, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  return text;
+}
+
 namespace {
 
 bool IsNamed(int descriptor, const std::string& path) {
@@ -67,15 +66,8 @@ bool IsOwn(const fs::path& path) {
 
 bool Create(const fs::path& path, mode_t mode, bool directory) {
   if (directory) return mkdir(path.c_str(), mode) == 0;
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  if (descriptor < 0) return false;
-  close(descriptor);
-  return true;
+  return Descriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode) >= 0;
 }
-
-namespace fs = std::filesystem;
-
-constexpr size_t kBeginningBytes = 64 << 10;
 
 // What crema puts into `records/`: logs, pointers of runs inside this one, Coffea's files; the library that counts
 // allocations, where crema was killed.
@@ -88,18 +80,10 @@ bool IsOwnRecord(const fs::path& file) {
   return name == kAllocationsLibraryName || name == kGpuLibraryName || EngineOfLogName(name) != nullptr;
 }
 
-std::string Beginning(const fs::path& file) {
-  std::string text(kBeginningBytes, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(stream.gcount()));
-  return text;
-}
-
 // The first one in the document, in the lines `process` and `run`, of which the beginning may be all that there is.
 std::optional<int64_t> StartIn(const fs::path& file) {
   constexpr std::string_view kKey = "\"start_ns\":";
-  const std::string text = Beginning(file);
+  const std::string text = BeginningOf(file, 64 << 10);
   size_t at = text.find(kKey);
   if (at == std::string::npos) return std::nullopt;
   at += kKey.size();
@@ -210,23 +194,14 @@ absl::StatusOr<fs::path> Resolve(const std::string& directory) {
 
 std::string SiblingPrefix(const fs::path& directory) { return "." + directory.filename().string() + ".crema-"; }
 
-/// What stands beside the directory for some purpose.
-std::vector<fs::path> Siblings(const fs::path& directory) {
-  const std::string prefix = SiblingPrefix(directory);
+/// What is in the directory under names that begin so.
+std::vector<fs::path> EntriesWith(const fs::path& directory, const std::string& prefix) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory.parent_path(), error)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
     if (entry.path().filename().string().compare(0, prefix.size(), prefix) == 0) found.push_back(entry.path());
   }
   return found;
-}
-
-bool HasSibling(const fs::path& directory, std::string_view purpose) {
-  const std::string prefix = SiblingPrefix(directory) + std::string(purpose);
-  for (const fs::path& path : Siblings(directory)) {
-    if (path.filename().string().compare(0, prefix.size(), prefix) == 0) return true;
-  }
-  return false;
 }
 
 /// Whether a replacement was begun there, and its parts did not all come to their place; also where nobody may look.
@@ -234,7 +209,8 @@ bool IsHalfReplaced(const fs::path& directory) {
   const fs::path fresh = directory / kSwap / kNew;
   const auto may_be_there = [](const fs::path& path) { return IsThere(path) || errno != ENOENT; };
   if (IsThere(directory / kSwap)) return may_be_there(fresh / kDocumentName) || may_be_there(fresh / kRecordsName);
-  return (!IsThere(directory) || IsEmpty(directory)) && HasSibling(directory, kAside);
+  return (!IsThere(directory) || IsEmpty(directory)) &&
+         !EntriesWith(directory.parent_path(), SiblingPrefix(directory) + kAside).empty();
 }
 
 absl::Status NotCreated(const std::string& path, int error) {
@@ -246,45 +222,26 @@ absl::Status NotCreated(const std::string& path, int error) {
 
 HeldLock::HeldLock(const std::string& path) {
   for (;;) {
-    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    descriptor_ = Descriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor_ < 0) return;
     const bool is_locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
     const int error = is_locked ? 0 : errno;
     if (IsNamed(descriptor_, path)) {
       state_ = is_locked ? State::kHeld : error == EWOULDBLOCK ? State::kTaken : State::kNoLocks;
       return;
-    }
-    close(descriptor_);  // it was replaced on the way
+    }  // else it was replaced on the way
   }
-}
-
-HeldLock::~HeldLock() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-HeldLock::HeldLock(HeldLock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), state_(std::exchange(other.state_, State::kNone)) {}
-
-HeldLock& HeldLock::operator=(HeldLock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(state_, other.state_);
-  return *this;
 }
 
 void RemoveUnlocked(const fs::path& directory, const std::string& prefix) {
-  std::error_code error;
-  std::vector<fs::path> left;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().filename().string().compare(0, prefix.size(), prefix) == 0) left.push_back(entry.path());
-  }
-  for (const fs::path& path : left) {
+  for (const fs::path& path : EntriesWith(directory, prefix)) {
     const HeldLock lock(path.string());
-    if (lock.state() == HeldLock::State::kHeld && IsOwn(path)) fs::remove_all(path, error);
+    if (lock.state() == HeldLock::State::kHeld && IsOwn(path)) Remove(path);
   }
 }
 
 absl::StatusOr<TemporaryFile> TemporaryFile::Make(const fs::path& target, mode_t mode, bool directory) {
-  const std::string prefix = "." + target.filename().string() + ".crema-";
+  const std::string prefix = SiblingPrefix(target);
   RemoveUnlocked(target.parent_path(), prefix);
   TemporaryFile file;
   file.target_ = target;
@@ -296,17 +253,14 @@ absl::StatusOr<TemporaryFile> TemporaryFile::Make(const fs::path& target, mode_t
     }
     file.lock_ = HeldLock(path.string());
     // One that looks for remains may have been faster, and removes it.
-    struct stat status;
-    if (file.lock_.state() == HeldLock::State::kTaken || lstat(path.c_str(), &status) != 0) continue;
+    if (file.lock_.state() == HeldLock::State::kTaken || !IsThere(path)) continue;
     file.path_ = path;
     return file;
   }
 }
 
 TemporaryFile::~TemporaryFile() {
-  if (path_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  if (!path_.empty()) Remove(path_);
 }
 
 absl::Status TemporaryFile::Rename() {
@@ -322,7 +276,7 @@ OutputContents LookInto(const fs::path& directory) {
     const std::string name = entry.path().filename().string();
     bool is_own = false;
     if (name == kDocumentName && entry.is_regular_file(error)) {
-      is_own = Beginning(entry.path()).substr(0, 256).find("crema.measurement/") != std::string::npos;
+      is_own = BeginningOf(entry.path(), 256).find("crema.measurement/") != std::string::npos;
       contents.is_measurement |= is_own;
     } else if (name == kRecordsName && fs::is_directory(entry.symlink_status(error))) {
       is_own = true;
@@ -380,9 +334,9 @@ fs::path OutputDirectory::Sibling(const std::string& purpose) const {
 /// What others left who had the lock before, and were killed.
 void OutputDirectory::Recover() {
   keeps_older_ = true;
-  const size_t prefix = SiblingPrefix(path_).size();
-  for (const fs::path& path : Siblings(path_)) {
-    const std::string purpose = path.filename().string().substr(prefix);
+  const std::string prefix = SiblingPrefix(path_);
+  for (const fs::path& path : EntriesWith(path_.parent_path(), prefix)) {
+    const std::string purpose = path.filename().string().substr(prefix.size());
     if (const std::string inode = InodeOf(path); purpose == kAside + inode && IsEmpty(path_)) {
       if (rename(path.c_str(), path_.c_str()) == 0) lock_ = HeldLock(path_.string());
     } else if (purpose == kExchange + inode || purpose == kAside + inode) {
@@ -483,12 +437,10 @@ absl::Status OutputDirectory::InstallWhole() {
 }
 
 absl::Status OutputDirectory::InstallParts() {
-  if (!IsThere(parts_ / kNew / kRecordsName)) {
-    if (absl::Status status = Touch(parts_ / kNoRecords); !status.ok()) return status;
-  }
-  if (!keeps_older_) {
-    if (absl::Status status = Touch(parts_ / kThrowAway); !status.ok()) return status;
-  }
+  absl::Status touched;
+  if (!IsThere(parts_ / kNew / kRecordsName)) touched = Touch(parts_ / kNoRecords);
+  if (touched.ok() && !keeps_older_) touched = Touch(parts_ / kThrowAway);
+  if (!touched.ok()) return touched;
   Sync(parts_).IgnoreError();
   const fs::path swap = path_ / kSwap;
   if (absl::Status status = Rename(parts_, swap); !status.ok()) return status;

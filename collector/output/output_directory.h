@@ -1,31 +1,17 @@
 // Files and directories that are whole at every moment: written to the disk, locked, renamed.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "collector/idioms/descriptor.h"
 
 namespace crema {
 
 absl::Status Failed(const std::filesystem::path& path, int error);
-
-/// A descriptor that is closed whatever happens; negative where the path cannot be opened.
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0600);
-  ~Descriptor();
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  operator int() const { return fd_; }  // NOLINT(google-explicit-constructor): what system calls take
-
- private:
-  int fd_;
-};
 
 /// `path` is for the error.
 absl::Status WriteAll(int descriptor, const std::filesystem::path& path, std::string_view text);
@@ -33,11 +19,11 @@ absl::Status WriteAll(int descriptor, const std::filesystem::path& path, std::st
 absl::Status WriteSynced(const std::filesystem::path& path, int flags, std::string_view text);
 /// Asks the disk to keep a file or directory: fsync(2).
 absl::Status Sync(const std::filesystem::path& path);
+/// Its first bytes, at most so many; empty where it cannot be read.
+std::string BeginningOf(const std::filesystem::path& file, size_t most);
 
-// A lock on a file or directory that is held, flock(2).
-
-/// Held until it is destroyed, or the process ends however that happens: the kernel gives it back. Children that were
-/// forked hold it too; programs that they execute do not.
+/// A lock on a file or directory, flock(2). Held until it is destroyed, or the process ends however that happens: the
+/// kernel gives it back. Children that were forked hold it too; programs that they execute do not.
 class HeldLock {
  public:
   enum class State {
@@ -50,22 +36,16 @@ class HeldLock {
   HeldLock() = default;
   /// Does not wait, and follows no symbolic link. What is locked is what has the name once it is locked.
   explicit HeldLock(const std::string& path);
-  ~HeldLock();
-  HeldLock(HeldLock&& other) noexcept;
-  HeldLock& operator=(HeldLock&& other) noexcept;
 
   State state() const { return state_; }
-  bool is_open() const { return descriptor_ >= 0; }
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   State state_ = State::kNone;
 };
 
-// A file or directory that gets its name once it is whole.
-
-/// `.NAME.crema-PID` beside the file that is to be called NAME. It is locked while its process lives, so that the next
-/// one that writes NAME removes what a killed one left.
+/// A file or directory that gets its name once it is whole: `.NAME.crema-PID` beside the file that is to be called
+/// NAME. It is locked while its process lives, so that the next one that writes NAME removes what a killed one left.
 class TemporaryFile {
  public:
   /// An empty file, or a directory, with these permissions. Errors: cannot be created there.

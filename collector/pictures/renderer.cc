@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +13,6 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
-#include <utility>
 
 #include "collector/output/output_directory.h"
 #include "fmt/format.h"
@@ -38,10 +36,12 @@ std::string Environment(const char* name) {
 
 bool IsProgram(const fs::path& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
 
-void AddPythonOf(const std::string& prefix, std::vector<std::string>* candidates) {
-  if (!prefix.empty() && IsProgram(fs::path(prefix) / "bin/python")) {
-    candidates->push_back((fs::path(prefix) / "bin/python").string());
-  }
+/// Whether there is one.
+bool AddPythonIn(const fs::path& folder, std::vector<std::string>* candidates) {
+  const fs::path python = folder / "bin/python";
+  const bool is_there = !folder.empty() && IsProgram(python);
+  if (is_there) candidates->push_back(python.string());
+  return is_there;
 }
 
 /// In a wheel the program lies in lib/pythonX/site-packages/crema_hep/bin of an environment.
@@ -49,7 +49,7 @@ void AddPythonBesideProgram(std::vector<std::string>* candidates) {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (int level = 0; level < 6 && !error && folder.has_relative_path(); ++level) {
-    if (IsProgram(folder / "bin/python")) candidates->push_back((folder / "bin/python").string());
+    AddPythonIn(folder, candidates);
     folder = folder.parent_path();
   }
 }
@@ -57,11 +57,7 @@ void AddPythonBesideProgram(std::vector<std::string>* candidates) {
 void AddPythonOfCheckout(std::vector<std::string>* candidates) {
   std::error_code error;
   for (fs::path folder = fs::current_path(error); !error; folder = folder.parent_path()) {
-    if (IsProgram(folder / ".cache/plots/bin/python")) {
-      candidates->push_back((folder / ".cache/plots/bin/python").string());
-      return;
-    }
-    if (!folder.has_relative_path()) return;
+    if (AddPythonIn(folder / ".cache/plots", candidates) || !folder.has_relative_path()) return;
   }
 }
 
@@ -69,8 +65,8 @@ std::vector<std::string> PythonsToTry(const std::string& named) {
   if (!named.empty()) return {named};
   if (const std::string chosen = Environment("CREMA_PLOT_PYTHON"); !chosen.empty()) return {chosen};
   std::vector<std::string> candidates;
-  AddPythonOf(Environment("VIRTUAL_ENV"), &candidates);
-  AddPythonOf(Environment("CONDA_PREFIX"), &candidates);
+  AddPythonIn(Environment("VIRTUAL_ENV"), &candidates);
+  AddPythonIn(Environment("CONDA_PREFIX"), &candidates);
   AddPythonBesideProgram(&candidates);
   AddPythonOfCheckout(&candidates);
   candidates.insert(candidates.end(), {"python3", "python"});
@@ -202,9 +198,7 @@ absl::Status CheckMayReplacePicture(const std::string& path, bool force) {
   if (!fs::is_regular_file(status)) {
     return absl::FailedPreconditionError(path + ": exists and is not a regular file; choose another path");
   }
-  if (force || fs::is_empty(path, error)) return absl::OkStatus();
-  std::ifstream file(path, std::ios::binary);
-  if (IsMarkedPicture(std::string(std::istreambuf_iterator<char>(file), {}))) return absl::OkStatus();
+  if (force || fs::is_empty(path, error) || IsMarkedPicture(TextOf(path))) return absl::OkStatus();
   return absl::AlreadyExistsError(path +
                                   ": exists and was not written by `crema plot`; choose another path, or add --force");
 }

@@ -103,14 +103,6 @@ void DrawAnew(const std::vector<Line>& lines, const std::vector<std::vector<doub
   chunk->Scale(duration / chunk->duration);
 }
 
-// Another run of the same.
-void DrawAnew(const ObservedRun& run, const std::vector<Line>& lines, uint64_t seed,
-              std::vector<ObservedChunk>* chunks) {
-  const std::vector<std::vector<double>> ratios = RatiosOf(run, lines);
-  std::mt19937_64 random(seed);
-  for (ObservedChunk& chunk : *chunks) DrawAnew(lines, ratios, &random, &chunk);
-}
-
 // Files cut anew; what chunks take is on their dataset's line. A file that keeps its number of chunks keeps them.
 absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, const std::vector<Line>& lines,
                                                    double events) {
@@ -177,8 +169,7 @@ absl::Status DoneByOthers(const ObservedRun& run, uint32_t worker, std::vector<O
       return absl::FailedPreconditionError(
           fmt::format("no other worker had a chunk of `{}`", run.datasets[chunk.dataset]));
     }
-    const double factor = (theirs.measured / theirs.expected) / (mine.measured / mine.expected);
-    chunk.Scale(factor);
+    chunk.Scale((theirs.measured / theirs.expected) / (mine.measured / mine.expected));
   }
   return absl::OkStatus();
 }
@@ -404,7 +395,11 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   if (needs_cpu && !absl::c_all_of(chunks, has_cpu)) {
     return absl::FailedPreconditionError("the CPU time of some chunks is not known");
   }
-  if (seed != 0) DrawAnew(*drawn_from, lines, seed, &chunks);
+  if (seed != 0) {  // another run of the same
+    const std::vector<std::vector<double>> ratios = RatiosOf(*drawn_from, lines);
+    std::mt19937_64 random(seed);
+    for (ObservedChunk& chunk : chunks) DrawAnew(lines, ratios, &random, &chunk);
+  }
 
   ChangedRun changed;
   ReplaySetup& setup = changed.setup;

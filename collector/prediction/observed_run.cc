@@ -61,30 +61,18 @@ void ForEachGap(const ObservedRun& run, const std::function<void(const ObservedC
   }
 }
 
-// The stretches in which no lane was busy, by their end.
-std::map<double, double> Pauses(const ObservedRun& run) {
-  std::map<double, double> pauses;
-  double busy_until = run.chunks.front().start;
-  for (const ObservedChunk& chunk : run.chunks) {
-    if (chunk.start > busy_until) pauses[chunk.start] = chunk.start - busy_until;
-    busy_until = std::max(busy_until, chunk.stop());
-  }
-  return pauses;
-}
-
 void SetPhases(ObservedRun* run) {
   std::vector<double> gaps;
   ForEachGap(*run, [&gaps](const ObservedChunk&, double gap) { gaps.push_back(gap); });
   const double longest = std::max(kGapsOfABarrier * Median(gaps), kShareOfABarrier * run->wall_time);
-  const std::map<double, double> pauses = Pauses(*run);
   uint32_t phase = 0;
-  auto pause = pauses.begin();
+  double busy_until = run->chunks.front().start;
   for (ObservedChunk& chunk : run->chunks) {
-    for (; pause != pauses.end() && pause->first <= chunk.start; ++pause) {
-      if (pause->second <= longest) continue;
-      run->between.push_back(pause->second);
+    if (const double pause = chunk.start - busy_until; pause > longest) {  // no lane was busy
+      run->between.push_back(pause);
       ++phase;
     }
+    busy_until = std::max(busy_until, chunk.stop());
     chunk.phase = phase;
   }
   ForEachGap(*run, [&](const ObservedChunk& chunk, double gap) {
@@ -129,8 +117,7 @@ void SetOpen(ObservedRun* run) {
 void SetBlocked(const Measurement& measurement, ObservedRun* run) {
   for (const ContentionRow& row : measurement.contention) {
     const double low = row.slope_low.value_or(0);
-    if (low <= 0) continue;
-    run->blocked = {row.slope.value_or(0), low, row.slope_high.value_or(0)};
+    if (low > 0) run->blocked = {row.slope.value_or(0), low, row.slope_high.value_or(0)};
   }
 }
 
@@ -365,42 +352,37 @@ class Replayer {
   ReplayResult result_;
 };
 
-}  // namespace
-
-double ObservedRun::GpuWaitingShare() const {
-  double waiting = 0, all = 0;
-  for (const ObservedChunk& chunk : chunks) waiting += chunk.gpu_wait, all += chunk.duration;
-  return all > 0 ? waiting / all : 0;
-}
-
-int ObservedRun::lanes() const {
-  int sum = 0;
-  for (const ObservedWorker& worker : workers) sum += worker.lanes;
-  return sum;
-}
-
-double ObservedRun::cores() const {
-  if (events.count > 0) return events.cores;
-  return SumOf<double>(workers, &ObservedWorker::cores);
-}
-
-uint32_t RunObserver::IndexOf(const std::string& name, std::map<std::string, uint32_t>* names) {
+uint32_t IndexOf(const std::string& name, std::map<std::string, uint32_t>* names) {
   return names->try_emplace(name, static_cast<uint32_t>(names->size())).first->second;
 }
 
-double RunObserver::SectionSeconds(const ChunkFact& chunk) {
+double SectionSeconds(const ChunkFact& chunk, std::string_view name) {
   int64_t exact_ns = 0, by_name_ns = 0;
   bool exact = false;
   for (const SectionFact& row : chunk.sections) {
-    if (row.helper || section_.empty()) continue;
-    if (row.path == section_) {
+    if (row.helper || name.empty()) continue;
+    if (row.path == name) {
       exact = true;
       exact_ns += row.total_ns;
-    } else if (LastName(row.path) == section_ && !IsBelow(row.path, section_)) {
+    } else if (LastName(row.path) == name && !IsBelow(row.path, name)) {
       by_name_ns += row.total_ns;
     }
   }
   return (exact ? exact_ns : by_name_ns) / 1e9;
+}
+
+}  // namespace
+
+double ObservedRun::GpuWaitingShare() const {
+  const double all = SumOf<double>(chunks, &ObservedChunk::duration);
+  return all > 0 ? SumOf<double>(chunks, &ObservedChunk::gpu_wait) / all : 0;
+}
+
+int ObservedRun::lanes() const { return SumOf<int>(workers, &ObservedWorker::lanes); }
+
+double ObservedRun::cores() const {
+  if (events.count > 0) return events.cores;
+  return SumOf<double>(workers, &ObservedWorker::cores);
 }
 
 void RunObserver::Add(const Attempt& attempt) {
@@ -420,7 +402,7 @@ void RunObserver::Add(const Attempt& attempt) {
   chunk.cpu = own_cpu + others_cpu;
   chunk.cpu_wait = std::min(chunk.duration - own_cpu, fact.cpu_wait_ns.value_or(0) / 1e9);
   if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
-  chunk.section = std::min(chunk.duration, SectionSeconds(fact));
+  chunk.section = std::min(chunk.duration, SectionSeconds(fact, section_));
   if (attempt.gpu.has_value()) {
     chunk.gpu_wait = std::min(chunk.duration, attempt.gpu->wait_ns / 1e9);
     chunk.gpu_spin = std::min(chunk.gpu_wait, attempt.gpu->wait_cpu_ns.value_or(0) / 1e9);

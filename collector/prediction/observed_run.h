@@ -55,8 +55,7 @@ struct BlockedByLanes {
 struct SectionOnGpu {
   double waiting = 0;  ///< of the section's thread, at most 1
   double work = 0;     ///< kernels and copies that the section launched
-  double blocked =
-      0;  ///< of the section: its threads slept, read, or waited for a lock, and no faster code shortens that
+  double blocked = 0;  ///< its threads slept, read, or waited for a lock, and no faster code shortens that
 };
 
 /// A module that never ran twice at once.
@@ -121,9 +120,6 @@ class RunObserver {
   ObservedRun Finish(const Measurement& measurement);
 
  private:
-  uint32_t IndexOf(const std::string& name, std::map<std::string, uint32_t>* names);
-  double SectionSeconds(const ChunkFact& chunk);
-
   std::string section_;
   int64_t begun_ = 0;
   std::vector<ObservedChunk> chunks_;  // start in Unix seconds less that of the first

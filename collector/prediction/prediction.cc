@@ -113,6 +113,8 @@ size_t ChunksThatVary(const ObservedRun& run) {
   return SumOf<size_t>(of_dataset, [](const size_t chunks) { return chunks > 1 ? chunks : 0; });
 }
 
+Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes);
+
 }  // namespace
 
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes) {
@@ -194,15 +196,11 @@ Json PredictionJson(const Prediction& prediction) {
 }
 
 std::string LargestSection(const Measurement& measurement) {
-  std::string largest;
-  double most = 0;
-  for (const SectionRow& row : measurement.sections) {
-    const double self = row.self.value_or(0);
-    if (row.path == "(other)" || row.helper.value_or(false) || self <= most) continue;
-    most = self;
-    largest = row.path;
-  }
-  return largest;
+  const auto of_owners = [](const SectionRow& row) {
+    return row.path == "(other)" || row.helper.value_or(false) ? 0 : row.self.value_or(0);
+  };
+  const SectionRow* largest = LargestBy(measurement.sections, of_owners).first;
+  return largest == nullptr ? "" : largest->path.str();
 }
 
 std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section) {
@@ -316,24 +314,19 @@ Rates RatesOf(const ObservedEvents& events, const Setup& setup) {
 }
 
 std::string WhyNot(const ObservedEvents& events, const RunChange& change, Setup* setup) {
-  switch (change.kind) {
-    case ChangeKind::kNone:
-      return "";
-    case ChangeKind::kCores:
-      setup->lanes *= change.number / setup->cores;
-      setup->cores = change.number;
-      return "";
-    case ChangeKind::kLanes:
-      setup->lanes = change.number;
-      return "";
-    case ChangeKind::kStreams:
-      setup->streams = change.number;
-      return change.number > kMostStreams ? kTooManyStreams : "";
-    default:
-      break;
+  if (change.kind == ChangeKind::kCores) {
+    setup->lanes *= change.number / setup->cores;
+    setup->cores = change.number;
+  } else if (change.kind == ChangeKind::kLanes) {
+    setup->lanes = change.number;
+  } else if (change.kind == ChangeKind::kStreams) {
+    setup->streams = change.number;
+    if (change.number > kMostStreams) return kTooManyStreams;
+  } else if (change.kind != ChangeKind::kNone) {
+    return fmt::format("crema predicts only --cores, --lanes and --streams for a run with events ({} events)",
+                       HumanCount(events.count));
   }
-  return fmt::format("crema predicts only --cores, --lanes and --streams for a run with events ({} events)",
-                     HumanCount(events.count));
+  return "";
 }
 
 void SetFigures(const ObservedEvents& events, double others, const Setup& setup, double rate,
@@ -370,6 +363,60 @@ std::string NotKnownOf(const ObservedEvents& events, bool has_chance) {
   }
   if (!text.empty()) text.pop_back();
   return text;
+}
+
+/// For a run with events. The most events a second that its cores, its serial modules and the events that are open at
+/// once let through is an upper bound. A closed queueing network with the same demands (mean value analysis,
+/// Reiser and Lavenberg 1980, J. ACM 27, 313; several cores by Seidmann's approximation) is a lower one. What was
+/// measured says where between the two the run was; it is taken to be there after the change, too. `low` and `high`
+/// are the bounds, and 2 % to either side.
+Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes) {
+  const ObservedEvents& events = run.events;
+  Prediction prediction;
+  prediction.measured = run.wall_time;
+  prediction.refused = run.why_not;
+  if (prediction.refused.empty() && !(events.cores > 0)) prediction.refused = "the number of its cores is not known";
+  if (prediction.refused.empty() && !(events.work > 0)) prediction.refused = "no task of its events was recorded";
+  if (prediction.refused.empty() && !(events.streams <= kMostStreams)) prediction.refused = kTooManyStreams;
+  if (!prediction.refused.empty()) return prediction;
+  const Setup as_it_was = {events.cores, events.lanes(), events.streams};
+  const Rates rates = RatesOf(events, as_it_was);
+  const double rate = events.rate();
+  if (rate < kUnexplained * rates.least || rate > kAboveBound * rates.most.rate) {
+    prediction.refused = fmt::format(
+        "its events came at {}/s, but its cores, modules and open events explain {} to {}/s: something that nobody "
+        "recorded limits them",
+        HumanCount(rate), HumanCount(rates.least), HumanCount(rates.most.rate));
+    return prediction;
+  }
+  // Where it was between the bounds: 0 at the upper one.
+  const double width = std::log(rates.most.rate / rates.least);
+  const double place = width > 1e-6 ? std::clamp(std::log(rates.most.rate / rate) / width, 0.0, 1.0) : 0;
+  const double correction = rate / rates.At(place);
+  const double others = std::max(0.0, run.wall_time - events.seconds);
+  prediction.basis = BasisOf(events, as_it_was, rates);
+  bool has_chance = false;
+  for (const RunChange& change : changes) {
+    PredictedRow row;
+    row.change = change.Text();
+    Setup setup = as_it_was;
+    row.why_not = WhyNot(events, change, &setup);
+    if (row.why_not.empty()) {
+      const Rates changed = RatesOf(events, setup);
+      const double more = 1 + kBetweenRuns;
+      const double value = correction * changed.At(place);
+      // the fewest seconds come from the most events a second
+      SetFigures(events, others, setup, std::max(value, changed.most.rate) * more, &PredictedValue::low, &row);
+      SetFigures(events, others, setup, value, &PredictedValue::value, &row);
+      SetFigures(events, others, setup, std::min(value, changed.least) / more, &PredictedValue::high, &row);
+      std::swap(row.efficiency.low, row.efficiency.high);
+      row.limited_by = changed.most.by;
+      has_chance = has_chance || LimitOf(events, setup, 0, true).rate < changed.most.rate;
+    }
+    prediction.rows.push_back(std::move(row));
+  }
+  prediction.not_known = NotKnownOf(events, has_chance);
+  return prediction;
 }
 
 }  // namespace
@@ -418,55 +465,6 @@ ObservedEvents EventsOf(const Measurement& measurement) {
     *sum /= count;
   }
   return events;
-}
-
-Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes) {
-  const ObservedEvents& events = run.events;
-  Prediction prediction;
-  prediction.measured = run.wall_time;
-  prediction.refused = run.why_not;
-  if (prediction.refused.empty() && !(events.cores > 0)) prediction.refused = "the number of its cores is not known";
-  if (prediction.refused.empty() && !(events.work > 0)) prediction.refused = "no task of its events was recorded";
-  if (prediction.refused.empty() && !(events.streams <= kMostStreams)) prediction.refused = kTooManyStreams;
-  if (!prediction.refused.empty()) return prediction;
-  const Setup as_it_was = {events.cores, events.lanes(), events.streams};
-  const Rates rates = RatesOf(events, as_it_was);
-  const double rate = events.rate();
-  if (rate < kUnexplained * rates.least || rate > kAboveBound * rates.most.rate) {
-    prediction.refused = fmt::format(
-        "its events came at {}/s, but its cores, modules and open events explain {} to {}/s: something that nobody "
-        "recorded limits them",
-        HumanCount(rate), HumanCount(rates.least), HumanCount(rates.most.rate));
-    return prediction;
-  }
-  // Where it was between the bounds: 0 at the upper one.
-  const double width = std::log(rates.most.rate / rates.least);
-  const double place = width > 1e-6 ? std::clamp(std::log(rates.most.rate / rate) / width, 0.0, 1.0) : 0;
-  const double correction = rate / rates.At(place);
-  const double others = std::max(0.0, run.wall_time - events.seconds);
-  prediction.basis = BasisOf(events, as_it_was, rates);
-  bool has_chance = false;
-  for (const RunChange& change : changes) {
-    PredictedRow row;
-    row.change = change.Text();
-    Setup setup = as_it_was;
-    row.why_not = WhyNot(events, change, &setup);
-    if (row.why_not.empty()) {
-      const Rates changed = RatesOf(events, setup);
-      const double more = 1 + kBetweenRuns;
-      const double value = correction * changed.At(place);
-      // the fewest seconds come from the most events a second
-      SetFigures(events, others, setup, std::max(value, changed.most.rate) * more, &PredictedValue::low, &row);
-      SetFigures(events, others, setup, value, &PredictedValue::value, &row);
-      SetFigures(events, others, setup, std::min(value, changed.least) / more, &PredictedValue::high, &row);
-      std::swap(row.efficiency.low, row.efficiency.high);
-      row.limited_by = changed.most.by;
-      has_chance = has_chance || LimitOf(events, setup, 0, true).rate < changed.most.rate;
-    }
-    prediction.rows.push_back(std::move(row));
-  }
-  prediction.not_known = NotKnownOf(events, has_chance);
-  return prediction;
 }
 
 }  // namespace crema

@@ -93,17 +93,10 @@ struct Prediction {
   std::string refused;       ///< not empty: there are no rows, for this reason
 };
 
-/// A run with events is not replayed: `PredictEvents`. Of others: refuses where the replay of the run as it was misses
+/// A run with events is not replayed (`PredictEvents`). Of others: refuses where the replay of the run as it was misses
 /// the measured time by more than 3 % and 0.2 s, where less than 99 % of its chunks are there, or where fewer than 8
 /// chunks leave no range.
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
-
-/// For a run with events. The most events a second that its cores, its serial modules and the events that are open at
-/// once let through is an upper bound. A closed queueing network with the same demands (mean value analysis,
-/// Reiser and Lavenberg 1980, J. ACM 27, 313; several cores by Seidmann's approximation) is a lower one. What was
-/// measured says where between the two the run was; it is taken to be there after the change, too. `low` and `high`
-/// are the bounds, and 2 % to either side.
-Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes);
 
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
 /// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "limited_by", "not_told"}],

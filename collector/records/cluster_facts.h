@@ -35,7 +35,6 @@ struct ClusterSampleFact {
 /// A worker from its join to its leave.
 struct ClusterWorkerFact {
   std::string address;
-  std::string name;
   std::string host;  ///< as the scheduler reaches it
   std::optional<int64_t> pid;
   int64_t threads = 0;
@@ -87,7 +86,6 @@ struct ClusterAccountFact {
 
 struct ClusterSpanFact {
   std::string id;
-  std::vector<std::string> name;
   int64_t enqueued_ns = 0;
   int64_t stop_ns = 0;
   bool done = false;
@@ -108,7 +106,6 @@ struct ClusterFact {
   std::string epoch;  ///< distinguishes schedulers, and restarts of one
   std::string address;
   std::string version;  ///< of the engine; empty: not known
-  std::string boot_id;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
   int64_t seen_ns = 0;  ///< until then nothing more had happened; 0: until `last_ns`
@@ -121,7 +118,6 @@ struct ClusterFact {
   std::vector<ClusterSessionFact> sessions;
   std::map<std::string, std::string> silent;  ///< workers that did not answer the last flush, and why
   int64_t erred = 0;                          ///< tasks given up
-  std::optional<int64_t> busy_ns;             ///< what the plug-in has cost the scheduler
   std::map<std::string, int64_t> lost_bytes;  ///< that workers sent and the scheduler could not keep, by record log
   /// Why nothing of a job was run, `held: cannot read the input file`; empty: something was.
   std::string never_began;

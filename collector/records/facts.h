@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
+#include "collector/idioms/members.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -103,17 +105,13 @@ inline std::string WhyOfExit(int64_t exit_status) {
 // Paths of sections: names with a slash between, in which a slash of a name is written %2F.
 
 /// A name as the user wrote it.
-inline std::string NameOfPathPart(std::string part) {
-  for (size_t at = part.find("%2F"); at != std::string::npos; at = part.find("%2F", at + 1)) part.replace(at, 3, "/");
-  return part;
-}
+inline std::string NameOfPathPart(const std::string& part) { return absl::StrReplaceAll(part, {{"%2F", "/"}}); }
 
 /// The names of a path, the outermost first; of the empty path, none.
 inline std::vector<std::string> NamesOfPath(const std::string& path) {
   std::vector<std::string> names;
   for (size_t begin = 0; begin < path.size();) {
-    const size_t slash = path.find('/', begin);
-    const size_t end = slash == std::string::npos ? path.size() : slash;
+    const size_t end = std::min(path.find('/', begin), path.size());
     names.push_back(NameOfPathPart(path.substr(begin, end - begin)));
     begin = end + 1;
   }
@@ -121,10 +119,7 @@ inline std::vector<std::string> NamesOfPath(const std::string& path) {
 }
 
 /// A name as a part of a path.
-inline std::string PathPartOfName(std::string name) {
-  for (size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at)) name.replace(at, 1, "%2F");
-  return name;
-}
+inline std::string PathPartOfName(const std::string& name) { return absl::StrReplaceAll(name, {{"/", "%2F"}}); }
 
 // What the lines of a record log say, one plain struct for each type of line (docs/record_log.md, "Types").
 //
@@ -151,19 +146,12 @@ struct ProcessCounts {
   void Raise(const ProcessCounts& other);
 };
 
-struct ProcessCount {
-  std::string_view key;
-  std::optional<int64_t> ProcessCounts::*member;
-};
-
-inline constexpr ProcessCount kProcessCounts[] = {
-    {"rss_peak_bytes", &ProcessCounts::rss_peak_bytes}, {"anonymous_bytes", &ProcessCounts::anonymous_bytes},
-    {"file_bytes", &ProcessCounts::file_bytes},         {"system_cpu_ns", &ProcessCounts::system_cpu_ns},
-    {"minor_faults", &ProcessCounts::minor_faults},     {"major_faults", &ProcessCounts::major_faults},
-    {"read_calls", &ProcessCounts::read_calls},         {"read_call_bytes", &ProcessCounts::read_call_bytes},
-    {"run_delay_ns", &ProcessCounts::run_delay_ns},     {"throttled_ns", &ProcessCounts::throttled_ns},
-    {"shared_cpu_ns", &ProcessCounts::shared_cpu_ns},
-};
+using MembersOfProcessCounts =
+    MemberList<&ProcessCounts::rss_peak_bytes, &ProcessCounts::anonymous_bytes, &ProcessCounts::file_bytes,
+               &ProcessCounts::system_cpu_ns, &ProcessCounts::minor_faults, &ProcessCounts::major_faults,
+               &ProcessCounts::read_calls, &ProcessCounts::read_call_bytes, &ProcessCounts::run_delay_ns,
+               &ProcessCounts::throttled_ns, &ProcessCounts::shared_cpu_ns>;
+inline constexpr auto kProcessCounts = MembersOfProcessCounts::kNamed;
 
 inline void ProcessCounts::Raise(const ProcessCounts& other) {
   // An empty optional is less than any value.

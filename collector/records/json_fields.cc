@@ -19,8 +19,7 @@ std::optional<double> NumberField(const Json& object, std::string_view key) {
   const Json& field = Field(object, key);
   if (!field.is_number()) return std::nullopt;
   const double number = field.get<double>();
-  if (!std::isfinite(number)) return std::nullopt;
-  return number;
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 std::string TextField(const Json& object, std::string_view key) {

@@ -43,10 +43,9 @@ class KnownText {
   uint8_t length_ = 0;
 };
 
-/// Each `Take` moves past what it names and says true, or says false: then the line is not plain, which is no fault of
-/// the line's, and the cursor is of no more use (but for `Take`, which did not move). What is taken is valid JSON, and
-/// means what a JSON parser would say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits)
-/// is not plain.
+/// Each `Take` moves past what it names and says true, or says false: then the line is not plain, and the cursor is of
+/// no more use (but for `Take`, which did not move). What is taken is valid JSON, and means what a JSON parser would
+/// say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits) is not plain.
 ///
 /// The line is followed by 64 readable bytes; what they hold does not matter, as `AtEnd` notices a token that ran over.
 class PlainCursor {
@@ -291,12 +290,8 @@ inline constexpr char kNotAList[] = "is not a list";
 inline constexpr char kBadRow[] = "holds a row with a missing, mistyped or negative value";
 inline constexpr char kNotJson[] = "is not JSON";
 
-inline Complaint ReadValue(ondemand::value& value, int64_t& out) {
-  return value.get_int64().get(out) ? kNotAnInteger : nullptr;
-}
-inline Complaint ReadValue(ondemand::value& value, uint64_t& out) {
-  return value.get_uint64().get(out) ? kNotAnInteger : nullptr;
-}
+inline Complaint ReadValue(ondemand::value& value, int64_t& out) { return value.get(out) ? kNotAnInteger : nullptr; }
+inline Complaint ReadValue(ondemand::value& value, uint64_t& out) { return value.get(out) ? kNotAnInteger : nullptr; }
 // simdjson 3.0.1 misreads numbers of 20 digits and more: 0.69998253701971803956 comes out as 0.14658.
 inline Complaint ReadValue(ondemand::value& value, double& out) {
   constexpr size_t kLongestTrusted = 19;
@@ -305,11 +300,9 @@ inline Complaint ReadValue(ondemand::value& value, double& out) {
   if (token.size() > kLongestTrusted) std::from_chars(token.data(), token.data() + token.size(), out);
   return nullptr;
 }
-inline Complaint ReadValue(ondemand::value& value, bool& out) {
-  return value.get_bool().get(out) ? kNotABoolean : nullptr;
-}
+inline Complaint ReadValue(ondemand::value& value, bool& out) { return value.get(out) ? kNotABoolean : nullptr; }
 inline Complaint ReadValue(ondemand::value& value, std::string_view& out) {
-  return value.get_string().get(out) ? kNotAString : nullptr;
+  return value.get(out) ? kNotAString : nullptr;
 }
 
 /// `null` is as good as an absent field.
@@ -321,13 +314,6 @@ inline bool IsNull(ondemand::value& value) {
 template <class T>
 Complaint ReadValue(ondemand::value& value, std::optional<T>& out) {
   return ReadValue(value, out.emplace());
-}
-
-inline bool IsNegative(int64_t value) { return value < 0; }
-inline bool IsNegative(double value) { return value < 0; }
-template <class T>
-bool IsNegative(const std::optional<T>& value) {
-  return value.has_value() && IsNegative(*value);
 }
 
 template <auto kMember, auto... kInside, class Struct>
@@ -343,7 +329,7 @@ template <bool kMayBeNegative, auto... kMembers, class Struct>
 Complaint ReadMember(ondemand::value& value, Struct& out) {
   auto& member = MemberOf<kMembers...>(out);
   if (Complaint complaint = ReadValue(value, member)) return complaint;
-  if constexpr (!kMayBeNegative) return IsNegative(member) ? kNegative : nullptr;
+  if constexpr (!kMayBeNegative) return member < 0 ? kNegative : nullptr;  // an optional one has its value by now
   return nullptr;
 }
 
@@ -354,7 +340,7 @@ template <bool kMayBeNegative, class T>
   } else if constexpr (std::is_same_v<T, uint64_t>) {
     return line.TakeUnsigned(out);
   } else if constexpr (std::is_same_v<T, double>) {
-    return line.TakeReal(out) && (kMayBeNegative || !IsNegative(out));
+    return line.TakeReal(out) && (kMayBeNegative || out >= 0);
   } else if constexpr (std::is_same_v<T, bool>) {
     out = line.Take("true");
     return out || line.Take("false");
@@ -433,6 +419,10 @@ constexpr auto FieldsIn() {
 template <auto kMember, auto... kInside>
 constexpr auto CountsIn() {
   return std::array{NotNegative<kMember, kInside>(NameOfMember<kInside>())...};
+}
+template <auto kMember, auto... kInside>
+constexpr auto CountsInList(MemberList<kInside...> /*list*/) {
+  return CountsIn<kMember, kInside...>();
 }
 
 template <size_t kSize, class Struct>
@@ -646,8 +636,7 @@ template <const auto& kTable>
 inline constexpr KeyIndex kKeyIndex{kTable};
 
 /// How the objects of a table were written last: what stood before the value of the field that followed another.
-class LastSpelling {
- public:
+struct LastSpelling {
   static constexpr size_t kBegin = 64;    // before an object's first field
   static constexpr size_t kRest = 65;     // before the first that is not in the table's order
   static constexpr size_t kUnknown = 66;  // a field that is not in the table
@@ -656,11 +645,7 @@ class LastSpelling {
     KnownText lead;  ///< brace or comma, key and colon, with blanks
     uint8_t at = 0;  ///< the field's place in the table, or `kUnknown`
   };
-  /// `before`: the place of a field, or one of those above.
-  Next& After(size_t before) { return next_[before]; }
-
- private:
-  std::array<Next, 67> next_ = {};
+  std::array<Next, 67> next = {};  ///< after the field at this place, or one of those above
 };
 
 template <const auto& kTable>
@@ -690,7 +675,7 @@ Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& key
               uint64_t& seen) {
   size_t before = seen == 0 ? LastSpelling::kBegin : LastSpelling::kRest;
   while (true) {
-    LastSpelling::Next& next = spelling.After(before);
+    LastSpelling::Next& next = spelling.next[before];
     if (line.Take(next.lead)) {
       if (line.IsBlank()) line.SkipBlanks();
     } else {
@@ -773,6 +758,25 @@ constexpr Field<StructOf<kMember>> Objects(std::string_view key) {
 }  // namespace crema::json
 
 namespace crema {
+namespace internal {
+
+/// How JSON has a member's value.
+template <class Value>
+struct InJson {
+  using Type = Value;
+};
+template <class Value>
+struct InJson<std::optional<Value>> : InJson<Value> {};
+template <>
+struct InJson<int> {
+  using Type = int64_t;
+};
+template <>
+struct InJson<std::string> {
+  using Type = std::string_view;
+};
+
+}  // namespace internal
 
 // Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
 
@@ -787,6 +791,16 @@ std::string TextField(const nlohmann::ordered_json& object, std::string_view key
 
 /// A member as a list; an empty list where it is anything else.
 const nlohmann::ordered_json& ListField(const nlohmann::ordered_json& object, std::string_view key);
+
+/// Sets `value` to that of a member: a number, a text, a list, an element or an optional one of these. False: it has no
+/// such value, and `value` stays as it is.
+template <class Value>
+bool TakeField(const simdjson::dom::element& object, std::string_view key, Value* value) {
+  typename internal::InJson<Value>::Type read{};
+  if (object[key].get(read) != simdjson::SUCCESS) return false;
+  *value = static_cast<Value>(read);
+  return true;
+}
 
 /// As text, each level further in by so much; -1: in one line. What is not UTF-8, as a path may be, becomes U+FFFD.
 std::string JsonText(const nlohmann::ordered_json& json, int indent = -1);

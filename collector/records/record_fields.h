@@ -57,10 +57,8 @@ inline Complaint ReadModules(ondemand::value& value, StacksFact& out) {
 
 inline constexpr auto kStacksFields = Joined<Field<StacksFact>>(
     Skip<StacksFact>("type"), Required(Counts<&StacksFact::time_ns>()), Fields<&StacksFact::dataset>(),
-    Required(Fields<&StacksFact::section>()), Required(Counts<&StacksFact::hertz>()),
-    Field<StacksFact>{"modules", false, &ReadModules, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
-    Field<StacksFact>{"functions", kRequired, &ReadFunctions, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
-    Field<StacksFact>{"stacks", kRequired, &ReadStacks, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    Required(Fields<&StacksFact::section>()), Required(Counts<&StacksFact::hertz>()), Rare("modules", &ReadModules),
+    Required(std::array{Rare("functions", &ReadFunctions), Rare("stacks", &ReadStacks)}),
     Fields<&StacksFact::refused>());
 
 inline constexpr auto kGpuRowFields = Joined<Field<GpuRowFact>>(
@@ -299,10 +297,9 @@ inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
   return ReadRows<6>(value, "holds something that is not a list of five texts and a number", &out.rows, read);
 }
 
-inline constexpr auto kFineFields = Joined<Field<FineFact>>(
-    Skip<FineFact>("type"), Required(Counts<&FineFact::time_ns>()), Fields<&FineFact::worker>(),
-    Skip<FineFact>("engine"),
-    Field<FineFact>{"rows", kRequired, &ReadFineRows, &TakeNothing<FineFact>, &ClearNothing<FineFact>});
+inline constexpr auto kFineFields =
+    Joined<Field<FineFact>>(Skip<FineFact>("type"), Required(Counts<&FineFact::time_ns>()), Fields<&FineFact::worker>(),
+                            Skip<FineFact>("engine"), Required(std::array{Rare("rows", &ReadFineRows)}));
 
 inline constexpr auto kClockFields = Joined<Field<ClockFact>>(
     Skip<ClockFact>("type"), Required(Counts<&ClockFact::time_ns>()), Skip<ClockFact>("reference"),
@@ -313,10 +310,7 @@ inline constexpr auto kSampleFields = Joined<Field<SampleFact>>(
     Counts<&SampleFact::rss_bytes, &SampleFact::cpu_ns, &SampleFact::threads, &SampleFact::open_chunks,
            &SampleFact::read_bytes, &SampleFact::write_bytes, &SampleFact::memory_limit_bytes>(),
     Objects<&SampleFact::sections, kSectionFields>("sections"), Counts<&SampleFact::overhead_ns>(),
-    CountsIn<&SampleFact::counts, &ProcessCounts::rss_peak_bytes, &ProcessCounts::anonymous_bytes,
-             &ProcessCounts::file_bytes, &ProcessCounts::system_cpu_ns, &ProcessCounts::minor_faults,
-             &ProcessCounts::major_faults, &ProcessCounts::read_calls, &ProcessCounts::read_call_bytes,
-             &ProcessCounts::run_delay_ns, &ProcessCounts::throttled_ns, &ProcessCounts::shared_cpu_ns>(),
+    CountsInList<&SampleFact::counts>(MembersOfProcessCounts()),
     Objects<&SampleFact::metrics, kMetricFields>("metrics"));
 
 inline constexpr auto kFileFields =
@@ -332,10 +326,7 @@ inline constexpr auto kEndFields = Joined<Field<EndFact>>(
     Counts<&EndFact::chunks, &EndFact::failed, &EndFact::open, &EndFact::dropped, &EndFact::summed_chunks,
            &EndFact::misused, &EndFact::unwritten, &EndFact::outside_chunks, &EndFact::tasks_left_out,
            &EndFact::lost_samples, &EndFact::overhead_ns, &EndFact::cpu_ns>(),
-    CountsIn<&EndFact::counts, &ProcessCounts::rss_peak_bytes, &ProcessCounts::anonymous_bytes,
-             &ProcessCounts::file_bytes, &ProcessCounts::system_cpu_ns, &ProcessCounts::minor_faults,
-             &ProcessCounts::major_faults, &ProcessCounts::read_calls, &ProcessCounts::read_call_bytes,
-             &ProcessCounts::run_delay_ns, &ProcessCounts::throttled_ns, &ProcessCounts::shared_cpu_ns>(),
-    Objects<&EndFact::sections, kSectionFields>("sections"), Objects<&EndFact::metrics, kMetricFields>("metrics"));
+    CountsInList<&EndFact::counts>(MembersOfProcessCounts()), Objects<&EndFact::sections, kSectionFields>("sections"),
+    Objects<&EndFact::metrics, kMetricFields>("metrics"));
 
 }  // namespace crema::json

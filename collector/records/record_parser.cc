@@ -41,11 +41,9 @@ Refusal CheckStacks(StacksFact& fact) {
   for (FunctionFact& function : fact.functions) {
     const size_t plus = function.name.rfind("+0x");
     if (plus == std::string_view::npos || !function.file.empty()) continue;
-    for (const ModuleFact& module : fact.modules) {
-      if (module.name != function.name.substr(0, plus)) continue;
-      function.file = module.path;
-      function.build_id = module.build_id;
-      break;
+    if (const ModuleFact* module = FindBy(fact.modules, &ModuleFact::name, function.name.substr(0, plus))) {
+      function.file = module->path;
+      function.build_id = module->build_id;
     }
   }
   return {};
@@ -100,8 +98,6 @@ constexpr LineType kTypes[] = {
     {"gpu", RecordType::kGpu, Read<&Record::gpu, json::kGpuFields>},
     {"task_sums", RecordType::kTaskSums, Read<&Record::task_sums, json::kTaskSumsFields>},
 };
-
-const LineType* FindType(std::string_view name) { return FindBy(kTypes, &LineType::name, name); }
 
 // The type where it stands first and unadorned, as the format says; empty where it does not.
 std::string_view LeadingType(std::string_view line) {
@@ -182,10 +178,10 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
   }
 
   std::string_view type_name = LeadingType(line);
-  const auto* type = FindType(type_name);
+  const LineType* type = FindBy(kTypes, &LineType::name, type_name);
   if (type == nullptr) {
     if (object.find_field_unordered("type").get_string().get(type_name)) return refuse("no field `type`");
-    type = FindType(type_name);
+    type = FindBy(kTypes, &LineType::name, type_name);
     if (type == nullptr) {
       reason_ = std::string(type_name);
       return StopsInsideObject(line) ? ParseOutcome::kTorn : ParseOutcome::kUnknownType;

@@ -10,21 +10,16 @@ std::optional<int64_t> Less(const std::optional<int64_t>& now, const std::option
 }
 
 /// Sums that are not known as soon as those of one chunk are not.
-constexpr std::optional<int64_t> SumsFact::*kKnownSums[] = {&SumsFact::events,
-                                                            &SumsFact::bytes_read,
-                                                            &SumsFact::cpu_ns,
-                                                            &SumsFact::helper_cpu_ns,
-                                                            &SumsFact::cpu_wait_ns,
-                                                            &SumsFact::helper_joined_ns,
-                                                            &SumsFact::unannounced_cpu_ns,
-                                                            &SumsFact::children_cpu_ns};
+constexpr auto kKnownSums = MemberList<&SumsFact::events, &SumsFact::bytes_read, &SumsFact::cpu_ns,
+                                       &SumsFact::helper_cpu_ns, &SumsFact::cpu_wait_ns, &SumsFact::helper_joined_ns,
+                                       &SumsFact::unannounced_cpu_ns, &SumsFact::children_cpu_ns>::kNamed;
 
 SumsFact NumbersOf(const SumsFact& fact) {
   SumsFact numbers;
   numbers.chunks = fact.chunks;
   numbers.last_stop_ns = fact.last_stop_ns;
   numbers.duration_ns = fact.duration_ns;
-  for (const auto member : kKnownSums) numbers.*member = fact.*member;
+  for (const auto& [key, member] : kKnownSums) numbers.*member = fact.*member;
   return numbers;
 }
 
@@ -49,7 +44,7 @@ std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
   SumsFact added = fact;
   added.chunks -= before.chunks;
   added.duration_ns = std::max<int64_t>(0, fact.duration_ns - before.duration_ns);
-  for (const auto member : kKnownSums) added.*member = Less(fact.*member, before.*member, is_first);
+  for (const auto& [key, member] : kKnownSums) added.*member = Less(fact.*member, before.*member, is_first);
   added.first_start_ns = std::max(fact.first_start_ns, before.last_stop_ns);
   reported_.insert_or_assign(name, NumbersOf(fact));
   return added;

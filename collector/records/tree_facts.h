@@ -85,7 +85,7 @@ struct TreeSampleFact {
   std::optional<TreeIo> io;
   std::optional<TreeNet> net;
   std::vector<TreeGpu> gpus;  ///< empty: none, or not known
-  std::vector<TreeProcessFact> process_rows;
+  std::vector<TreeProcessFact> process_rows = {};
 };
 
 /// A process that `crema run` itself waited for: wait4(2)'s account, which includes what that process waited for.
@@ -130,21 +130,14 @@ struct TreeEndFact {
   std::optional<int64_t> sampler_peak_rss_bytes;
 };
 
-/// The names of the process-tree log, written by tree_log_writer and read by tree_log_reader.
 /// `schema` of the first line; another major number is another format.
 inline constexpr std::string_view kTreeLogSchema = "crema.tree/1";
 /// Minor numbers only add fields.
 inline constexpr int kTreeLogSchemaMinor = 6;
 
-struct TreeIoField {
-  std::string_view key;
-  int64_t TreeIo::*member;
-};
 /// The fields of samples. In the last line they are `tree_read_bytes` and so on.
-inline constexpr TreeIoField kTreeIoFields[] = {{"read_bytes", &TreeIo::read_bytes},
-                                                {"write_bytes", &TreeIo::write_bytes},
-                                                {"rchar_bytes", &TreeIo::rchar_bytes},
-                                                {"wchar_bytes", &TreeIo::wchar_bytes}};
+inline constexpr auto kTreeIoFields =
+    MemberList<&TreeIo::read_bytes, &TreeIo::write_bytes, &TreeIo::rchar_bytes, &TreeIo::wchar_bytes>::kNamed;
 
 struct TreeTotalField {
   std::string_view key;
@@ -169,21 +162,10 @@ inline constexpr TreeTotalField kTreeTotalFields[] = {
     {"oom_kills", &TreeTotals::oom_kills},  // of one control group, it may be
 };
 
-struct TreeGpuField {
-  std::string_view key;
-  std::optional<int64_t> TreeGpu::*member;
-};
 /// The fields of a row of `gpus` besides `index` and `name`.
-inline constexpr TreeGpuField kTreeGpuFields[] = {
-    {"utilization_percent", &TreeGpu::utilization_percent},
-    {"memory_used_bytes", &TreeGpu::memory_used_bytes},
-    {"memory_total_bytes", &TreeGpu::memory_total_bytes},
-    {"power_mw", &TreeGpu::power_mw},
-    {"tree_memory_bytes", &TreeGpu::tree_memory_bytes},
-    {"other_processes", &TreeGpu::other_processes},
-    {"tree_percent", &TreeGpu::tree_percent},
-    {"other_percent", &TreeGpu::other_percent},
-    {"energy_mj", &TreeGpu::energy_mj},
-};
+inline constexpr auto kTreeGpuFields =
+    MemberList<&TreeGpu::utilization_percent, &TreeGpu::memory_used_bytes, &TreeGpu::memory_total_bytes,
+               &TreeGpu::power_mw, &TreeGpu::tree_memory_bytes, &TreeGpu::other_processes, &TreeGpu::tree_percent,
+               &TreeGpu::other_percent, &TreeGpu::energy_mj>::kNamed;
 
 }  // namespace crema

@@ -69,8 +69,7 @@ constexpr int kHighest = 200, kHighestPanel = 110;
 constexpr std::string_view kSideBySide = "throughput_timeline";
 
 void Lower(Json* view, int most) {
-  const std::optional<double> height = NumberField(*view, "height");
-  if (height.value_or(0) > most) (*view)["height"] = most;
+  if (NumberField(*view, "height").value_or(0) > most) (*view)["height"] = most;
 }
 
 /// The card has the title, and the theme's colours stand in the page once.
@@ -88,10 +87,15 @@ Json OnCard(const Chart& chart) {
   return spec;
 }
 
+/// Of the view itself or of its first layer.
+const Json& EncodingOf(const Json& spec) {
+  const Json& layers = ListField(spec, "layer");
+  return Field(layers.empty() ? spec : layers.front(), "encoding");
+}
+
 /// The value that all of a chart's are; nullopt where they differ, or where it draws fewer than two.
 std::optional<double> OnlyValue(const Json& spec) {
-  const Json& layers = ListField(spec, "layer");
-  const Json& encoding = Field(layers.empty() ? spec : layers.front(), "encoding");
+  const Json& encoding = EncodingOf(spec);
   const auto is_quantity = [&](const char* axis) {
     return TextField(Field(encoding, axis), "type") == "quantitative" && Field(encoding, axis).contains("field");
   };
@@ -112,33 +116,22 @@ std::optional<double> OnlyValue(const Json& spec) {
 
 size_t RowsOf(const Json& spec, const std::string& field) {
   std::set<std::string> rows;
-  const Json& values = Field(Field(spec, "data"), "values");
-  for (const auto& row : values) {
+  for (const auto& row : Field(Field(spec, "data"), "values")) {
     if (row.is_object() && row.contains(field)) rows.insert(JsonText(row[field]));
   }
   return rows.size();
 }
 
-/// The field that names the rows: of the view itself or of its first layer.
-std::string RowField(const Json& spec) {
-  const Json& layers = ListField(spec, "layer");
-  const Json& view = layers.empty() ? spec : layers.front();
-  return TextField(Field(Field(view, "encoding"), "y"), "field");
-}
-
 /// About how high a chart becomes, in pixels: the room that is kept for it until it is drawn.
 int HeightOf(const Json& spec) {
   constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45, kLegendLine = 15;
-  if (const Json& parts = ListField(spec, "vconcat"); !parts.empty()) {
-    int sum = 0;
-    for (const auto& part : parts) sum += HeightOf(part);
-    return sum;
-  }
+  if (const Json& parts = ListField(spec, "vconcat"); !parts.empty()) return SumOf<int>(parts, HeightOf);
   if (const Json& beside = ListField(spec, "hconcat"); !beside.empty()) return HeightOf(beside.front());
   const Json& height = Field(spec, "height");
   double inside = height.is_number() ? height.get<double>() : kUsual;
   if (height.is_object()) {
-    inside = NumberField(height, "step").value_or(20) * static_cast<double>(RowsOf(spec, RowField(spec)));
+    const std::string rows = TextField(Field(EncodingOf(spec), "y"), "field");
+    inside = NumberField(height, "step").value_or(20) * static_cast<double>(RowsOf(spec, rows));
   }
   if (const std::string facet = TextField(Field(spec, "facet"), "field"); !facet.empty()) {
     const double columns = std::max(1.0, NumberField(spec, "columns").value_or(1));
@@ -204,10 +197,8 @@ std::string ChartData(const PageInput& input, std::string_view block) {
 }
 
 std::string_view BlockOfFamily(std::string_view family) {
-  for (const auto& [name, block] : kFamilies) {
-    if (name == family) return block;
-  }
-  return "";
+  const auto* found = FindBy(kFamilies, &std::pair<std::string_view, std::string_view>::first, family);
+  return found == nullptr ? "" : found->second;
 }
 
 bool IsDrawnByThePage(std::string_view chart) { return absl::c_find(kDrawnByThePage, chart) != kDrawnByThePage.end(); }

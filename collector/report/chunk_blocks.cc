@@ -4,6 +4,7 @@
 #include "collector/appearance/worker_names.h"
 #include "collector/charts/time_charts.h"
 #include "collector/idioms/sequences.h"
+#include "collector/insight/words.h"
 #include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -95,18 +96,14 @@ std::string SlowestCard(const PageInput& input) {
     if (table.rows.size() == kSlowest) break;
     const double duration = Seconds(*attempt->duration_ns);
     std::vector<HtmlCell> row = {{ChunkName(detail, *attempt)}, {Place(names, detail, *attempt)}, At(*attempt)};
-    row.push_back(attempt->events.has_value()
-                      ? HtmlCell{Escaped(HumanCount(*attempt->events)), static_cast<double>(*attempt->events)}
-                      : HtmlCell{"–", -1});
-    row.push_back({Escaped(HumanDuration(duration)), duration});
+    row.push_back(NumberCell(attempt->events, HumanCount));
+    row.push_back(NumberCell(duration, HumanDuration));
     const double times = median.value_or(0) > 0 ? duration / *median : -1;
     row.push_back({times < 0 ? "–" : HumanFactor(times), times});
-    row.push_back(attempt->expected_seconds.has_value()
-                      ? HtmlCell{Escaped(HumanDuration(*attempt->expected_seconds)), *attempt->expected_seconds}
-                      : HtmlCell{"–", -1});
-    const bool has_cpu = attempt->cpu_ns.has_value() && duration > 0;
-    const double waiting = has_cpu ? std::max(0.0, 1 - Seconds(*attempt->cpu_ns) / duration) : -1;
-    row.push_back({has_cpu ? Escaped(HumanPercent(waiting)) : "–", waiting});
+    row.push_back(NumberCell(attempt->expected_seconds, HumanDuration));
+    std::optional<double> waiting;
+    if (attempt->cpu_ns.has_value() && duration > 0) waiting = std::max(0.0, 1 - Seconds(*attempt->cpu_ns) / duration);
+    row.push_back(NumberCell(waiting, HumanPercent));
     row.push_back({Why(*attempt)});
     if (has_notes) row.push_back({Name(detail.notes[attempt->notes], 32)});
     table.rows.push_back(std::move(row));
@@ -143,13 +140,6 @@ std::string DistributionsFold(const Measurement& measurement) {
   return Fold("distributions", html);
 }
 
-const DetailAttempt* ResultOf(const std::vector<const DetailAttempt*>& attempts) {
-  for (const DetailAttempt* attempt : attempts) {
-    if (attempt->is_result) return attempt;
-  }
-  return nullptr;
-}
-
 using ChunkKey = std::tuple<uint32_t, uint32_t, int64_t, int64_t>;
 
 ChunkKey KeyOf(const DetailAttempt& attempt) {
@@ -158,12 +148,12 @@ ChunkKey KeyOf(const DetailAttempt& attempt) {
 
 std::string Outcome(const WorkerNames& names, const RunDetail& detail, const DetailAttempt& attempt,
                     const std::vector<const DetailAttempt*>& of_chunk) {
-  const DetailAttempt* result = attempt.attempts > 1 ? ResultOf(of_chunk) : nullptr;
+  const auto result = absl::c_find_if(of_chunk, [](const DetailAttempt* other) { return other->is_result; });
   const std::string lost =
       attempt.duration_ns.has_value() ? ", " + HumanDuration(Seconds(*attempt.duration_ns)) + " lost" : "";
   if (attempt.state == AttemptState::kOk) return "<span class=\"pill info\">computed again" + Escaped(lost) + "</span>";
-  if (result == nullptr) return Pill(Mark::kBad, "no result" + lost);
-  return Pill(Mark::kGood, "ok on " + names.Of(detail.workers[result->worker].name) + lost);
+  if (attempt.attempts < 2 || result == of_chunk.end()) return Pill(Mark::kBad, "no result" + lost);
+  return Pill(Mark::kGood, "ok on " + names.Of(detail.workers[(*result)->worker].name) + lost);
 }
 
 std::string FailuresTable(const PageInput& input, const std::vector<const DetailAttempt*>& failed) {
@@ -217,8 +207,8 @@ std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailA
     if (table.rows.size() == most_rows) break;
     const std::string& text = detail.errors[error];
     table.rows.push_back({{text.empty() ? "<span class=\"quiet\">none was recorded</span>" : Name(text, 120)},
-                          {Escaped(ExactCount(sum.attempts)), static_cast<double>(sum.attempts)},
-                          {Escaped(HumanDuration(sum.seconds)), sum.seconds},
+                          NumberCell(sum.attempts, ExactCount),
+                          NumberCell(sum.seconds, HumanDuration),
                           {ChunkName(detail, *sum.first)},
                           At(*sum.first)});
   }
@@ -271,35 +261,25 @@ Least LeastSamples(const std::vector<std::vector<Flame>>& places, size_t most) {
   return {least, most - static_cast<size_t>(first - samples.begin())};
 }
 
-/// At most `kMostBytes`, with whole characters.
-std::string Cut(std::string_view name) {
-  constexpr size_t kMostBytes = 200;
-  if (name.size() <= kMostBytes) return std::string(name);
-  size_t end = kMostBytes;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-  return std::string(name.substr(0, end)) + "…";
-}
+std::string Cut(std::string_view name) { return CutText(name, 200); }
 
 }  // namespace
 
 PageBlock ChunksBlock(const PageInput& input) {
   PageBlock block = {
       "chunks", "Chunks",
-      "A healthy run has one narrow peak. On its right are stragglers, on its left chunks that are too small.", "", ""};
+      "A healthy run has one narrow peak. On its right are stragglers, on its left chunks that are too small."};
   block.html = ChartCards(input, block.id, DistributionsFold(input.measurement)) + SlowestCard(input);
   return block;
 }
 
 PageBlock FailuresBlock(const PageInput& input) {
   const RunDetail& detail = input.detail;
-  PageBlock block = {"failures", "Failures and retries", "", "", ""};
-  std::vector<const DetailAttempt*> failed;
-  for (const DetailAttempt& attempt : detail.attempts) {
+  PageBlock block = {"failures", "Failures and retries"};
+  const std::vector<const DetailAttempt*> failed = PlacesWhere(detail.attempts, [](const DetailAttempt& attempt) {
     const bool is_repeat = attempt.state == AttemptState::kOk && attempt.attempts > 1 && !attempt.is_result;
-    if (attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kLost || is_repeat) {
-      failed.push_back(&attempt);
-    }
-  }
+    return attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kLost || is_repeat;
+  });
   if (detail.why_no_attempts.empty() && failed.empty()) {
     block.brief = "<p class=\"quiet\">✓ No attempt failed, was lost or was repeated.</p>";
     return block;
@@ -317,8 +297,8 @@ PageBlock FailuresBlock(const PageInput& input) {
 }
 
 Json FlamesOf(const SampledStacks& stacks, size_t most) {
-  std::vector<std::vector<Flame>> places;
-  for (const auto& [place, of_place] : stacks.places) places.push_back(FlamesOfPlace(of_place));
+  auto places =
+      Mapped<std::vector<Flame>>(stacks.places, [](const auto& place) { return FlamesOfPlace(place.second); });
   Least least = LeastSamples(places, most);
 
   Json functions = Json::array();
@@ -336,8 +316,7 @@ Json FlamesOf(const SampledStacks& stacks, size_t most) {
   int64_t left_out = 0;
   auto flames = places.begin();
   for (const auto& [place, of_place] : stacks.places) {
-    int64_t samples = 0;
-    for (const auto& [of_stack, weight] : of_place) samples += weight.samples;
+    const auto samples = SumOf<int64_t>(of_place, [](const auto& of_stack) { return of_stack.second.samples; });
     Json tree = Json::array();
     size_t drawn_depth = 0;  // what is below one that is left out is, too
     for (const Flame& flame : *flames++) {

@@ -1,7 +1,5 @@
 #include "collector/report/html.h"
 
-#include <numeric>
-
 #include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
@@ -16,28 +14,6 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr size_t kLongestTitle = 1000;
-
-/// Bytes of the code point at `at`, 0 where there is none (RFC 3629, section 4).
-size_t CodePointBytes(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U; };
-  const auto is_tail = [&](size_t i) { return (byte(i) & 0xC0U) == 0x80; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return is_tail(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned second = byte(1);
-    const bool is_good =
-        is_tail(1) && is_tail(2) && !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F);
-    return is_good ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned second = byte(1);
-    const bool is_good = is_tail(1) && is_tail(2) && is_tail(3) && !(first == 0xF0 && second < 0x90) &&
-                         !(first == 0xF4 && second > 0x8F);
-    return is_good ? 4 : 0;
-  }
-  return 0;
-}
 
 /// The text as code points that a page may hold.
 std::vector<std::string_view> CodePoints(std::string_view text) {
@@ -106,8 +82,7 @@ size_t ColumnAt(const CellTable& cells, std::string_view key) {
 
 /// Rows by a column, largest first.
 std::vector<size_t> OrderOf(const CellTable& cells, std::string_view key) {
-  std::vector<size_t> order(cells.rows.size());
-  std::iota(order.begin(), order.end(), 0);
+  auto order = Indices<size_t>(cells.rows.size());
   const size_t column = ColumnAt(cells, key);
   if (column == cells.columns.size()) return order;
   const auto value = [&](size_t row) { return NumberOf(cells.rows[row][column]).value_or(-1e300); };
@@ -156,11 +131,6 @@ std::string Term(const Measurement& measurement, std::string_view key, std::stri
   if (text.empty()) return Escaped(label);
   return fmt::format("<a class=\"term\" href=\"#term-{}\" title=\"{}\">{}</a>", Escaped(key), Escaped(text),
                      Escaped(label));
-}
-
-std::string_view SignOf(Mark mark) {
-  if (mark == Mark::kGood) return "✓";
-  return mark == Mark::kWatch ? "▲" : "✕";
 }
 
 std::string Pill(Mark mark, std::string_view text) {
@@ -229,6 +199,10 @@ HtmlCell FieldCell(const Cell& value, Kind kind, std::string_view key) {
   return {Escaped(text), IsNull(value) ? std::optional<double>(-1e300) : std::nullopt};
 }
 
+HtmlCell NumberCell(const std::optional<double>& number, std::string (*words)(double)) {
+  return number.has_value() ? HtmlCell{Escaped(words(*number)), number} : HtmlCell{"–", -1};
+}
+
 std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions& options) {
   HtmlTable table;
   table.caption = std::string(options.caption);
@@ -237,9 +211,7 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
   for (size_t i = 0; i < cells.columns.size(); ++i) {
     const CellColumn& column = cells.columns[i];
     if (column.rank > options.most_rank) continue;
-    bool is_there = shown.empty();
-    for (const std::vector<Cell>& row : cells.rows) is_there = is_there || !IsNull(row[i]);
-    if (!is_there) {
+    if (!shown.empty() && !HasValues(cells, i)) {
       if (!column.opt_in) absent += (absent.empty() ? "" : ", ") + column.header;
       continue;
     }
@@ -249,10 +221,10 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
     if (column.key == options.sort_field) table.sorted_by = column.header;
   }
   const size_t with_bars = ColumnAt(cells, options.bar_field);
-  double largest = 0;
-  for (const std::vector<Cell>& row : cells.rows) {
-    if (with_bars < row.size()) largest = std::max(largest, NumberOf(row[with_bars]).value_or(0));
-  }
+  const auto length_of = [with_bars](const std::vector<Cell>& row) {
+    return with_bars < row.size() ? NumberOf(row[with_bars]).value_or(0) : 0;
+  };
+  const double largest = LargestBy(cells.rows, length_of).second;
   for (const size_t index : OrderOf(cells, options.sort_field)) {
     if (table.rows.size() == options.most_rows) break;
     std::vector<HtmlCell>& row = table.rows.emplace_back();
@@ -271,6 +243,13 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
   std::string html = Render(table);
   if (!absent.empty()) html += fmt::format("<p class=\"more\">Not measured: {}.</p>\n", Escaped(absent));
   return html;
+}
+
+std::string TableCard(const CellTable& cells, std::string_view id, std::string_view sentence,
+                      const DocumentTableOptions& options) {
+  if (cells.rows.empty()) return "";
+  return fmt::format("<section class=\"card\" id=\"{}\"><h3>{}</h3><p class=\"sub\">{}</p>\n{}</section>\n", id,
+                     options.caption, sentence, DocumentHtmlTable(cells, options));
 }
 
 }  // namespace crema

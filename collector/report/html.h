@@ -35,7 +35,6 @@ std::string Term(const Measurement& measurement, std::string_view key, std::stri
 
 /// `✓ good`, `▲ watch`, `✕ bad`, or what `text` says in that colour.
 std::string Pill(Mark mark, std::string_view text = "");
-std::string_view SignOf(Mark mark);
 
 /// A horizontal bar that fills `share` (0 to 1) of its room; `kind` is the class that colours it.
 std::string Bar(double share, std::string_view kind);
@@ -88,7 +87,14 @@ struct DocumentTableOptions {
 };
 std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions& options);
 
+/// The same in a card: its heading is the caption, with a sentence under it. Empty where there are no rows.
+std::string TableCard(const CellTable& cells, std::string_view id, std::string_view sentence,
+                      const DocumentTableOptions& options);
+
 /// The cell of a figure of the measurement.
 HtmlCell FieldCell(const Cell& cell, Kind kind, std::string_view key);
+
+/// The cell of another number; a dash, which is sorted behind all others, where it is not known.
+HtmlCell NumberCell(const std::optional<double>& number, std::string (*words)(double));
 
 }  // namespace crema

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -106,9 +107,8 @@ std::string FineTable(const std::vector<FineRow>& rows, const FineView& view, co
     activities[row.activity] += *row.value;
   }
   if (sums.empty()) return "";
-  std::vector<std::pair<double, std::string>> columns;
-  for (const auto& [activity, total] : activities) columns.emplace_back(-total, activity);
-  std::sort(columns.begin(), columns.end());
+  std::vector<std::pair<std::string, double>> columns(activities.begin(), activities.end());
+  SortLargestFirst(&columns, [](const auto& column) { return column.second; });
   constexpr size_t kMostColumns = 10;
   const auto text_of = [&unit](double value) {
     if (unit == "seconds") return HumanDuration(value);
@@ -119,20 +119,17 @@ std::string FineTable(const std::vector<FineRow>& rows, const FineView& view, co
   table.sorted_by = "total";
   table.columns = {{std::string(view.label), false}, {"total"}};
   const bool has_activities = view.field != &FineRow::activity;
-  for (size_t i = 0; has_activities && i < std::min(columns.size(), kMostColumns); ++i) {
-    table.columns.push_back({Name(columns[i].second, 30).empty() ? "" : columns[i].second});
-  }
-  std::vector<std::pair<double, std::string>> order;
-  for (const auto& [name, sum] : sums) order.emplace_back(-sum.total, name);
-  std::sort(order.begin(), order.end());
-  const double most = -order.front().first;
-  for (const auto& [negative, name] : order) {
+  const size_t shown = has_activities ? std::min(columns.size(), kMostColumns) : 0;
+  for (size_t i = 0; i < shown; ++i) table.columns.push_back({columns[i].first});
+  std::vector<std::pair<std::string, FineSums>> order(sums.begin(), sums.end());
+  SortLargestFirst(&order, [](const auto& row) { return row.second.total; });
+  const double most = order.front().second.total;
+  for (const auto& [name, sum] : order) {
     if (table.rows.size() == most_rows) break;
-    const FineSums& sum = sums[name];
     std::vector<HtmlCell> cells = {
         {Name(name, 60)}, {Bar(most > 0 ? sum.total / most : 0, "cpu") + Escaped(text_of(sum.total)), sum.total}};
-    for (size_t i = 0; has_activities && i < std::min(columns.size(), kMostColumns); ++i) {
-      const auto found = sum.by_activity.find(columns[i].second);
+    for (size_t i = 0; i < shown; ++i) {
+      const auto found = sum.by_activity.find(columns[i].first);
       const double value = found == sum.by_activity.end() ? 0 : found->second;
       cells.push_back({found == sum.by_activity.end() ? "" : Escaped(text_of(value)), value});
     }
@@ -173,8 +170,7 @@ std::string CutFlowCard(const Measurement& measurement) {
     return "<section class=\"card\" id=\"cut-flow\"><h3>Cut flow</h3>" +
            Absent("Cuts", "no chunk recorded one (RecordCut)") + "</section>\n";
   }
-  double most = 0;
-  for (const CutRow& cut : cuts) most = std::max(most, cut.events.value_or(0));
+  const double most = LargestBy(cuts, [](const CutRow& cut) { return cut.events.value_or(0); }).second;
   const bool is_list = CutRow::AreList(cuts);
   HtmlTable table;
   table.caption = "Events left after each cut";
@@ -210,29 +206,11 @@ std::string CutFlowCard(const Measurement& measurement) {
          "</h3>\n" + Render(table) + doubt + "</section>\n";
 }
 
-std::string RequestsCard(const PageInput& input) {
-  if (input.measurement.requests.empty()) return "";
-  return "<section class=\"card\" id=\"requests\"><h3>Requests to storage</h3><p class=\"sub\">By server and "
-         "operation. Requests may overlap, so their times are no part of the sections’.</p>\n" +
-         DocumentHtmlTable(CellsOf(input.measurement.requests),
-                           {"requests", "Requests to storage", "seconds", input.limits.table_rows, "seconds", 4}) +
-         "</section>\n";
-}
-
-std::string WaitsCard(const PageInput& input) {
-  if (input.measurement.waits.empty()) return "";
-  return "<section class=\"card\" id=\"waits\"><h3>What threads waited for</h3><p class=\"sub\">The blocked time of "
-         "your code is exact; samples divide it.</p>\n" +
-         DocumentHtmlTable(CellsOf(input.measurement.waits),
-                           {"waits", "What threads waited for", "seconds", input.limits.table_rows, "seconds", 4}) +
-         "</section>\n";
-}
-
 }  // namespace
 
 PageBlock InputsBlock(const PageInput& input) {
   const Measurement& measurement = input.measurement;
-  PageBlock block = {"inputs", "Datasets and files", "What was read, and how fast each part of it went.", "", ""};
+  PageBlock block = {"inputs", "Datasets and files", "What was read, and how fast each part of it went."};
   std::vector<Panel> panels;
   const auto add = [&](std::string_view table, std::string_view caption, std::string_view word) {
     const CellTable cells = CellsOf(*FindTable(table), measurement);
@@ -245,13 +223,19 @@ PageBlock InputsBlock(const PageInput& input) {
   add("files", "Files", "file");
   panels.push_back({"branches", Counted("branch", ColumnsOf(measurement).size()), BranchesPanel(measurement)});
   block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
-               DataAccess(measurement) + "</section>\n" + RequestsCard(input) + WaitsCard(input) +
-               ChartCards(input, block.id);
+               DataAccess(measurement) + "</section>\n";
+  block.html += TableCard(CellsOf(measurement.requests), "requests",
+                          "By server and operation. Requests may overlap, so their times are no part of the sections’.",
+                          {"requests", "Requests to storage", "seconds", input.limits.table_rows, "seconds", 4});
+  block.html +=
+      TableCard(CellsOf(measurement.waits), "waits", "The blocked time of your code is exact; samples divide it.",
+                {"waits", "What threads waited for", "seconds", input.limits.table_rows, "seconds", 4});
+  block.html += ChartCards(input, block.id);
   return block;
 }
 
 PageBlock FineBlock(const PageInput& input) {
-  PageBlock block = {"fine", "Fine metrics", "", "", ""};
+  PageBlock block = {"fine", "Fine metrics"};
   if (input.measurement.fine.empty()) {
     block.brief = "<p class=\"absent\">" + Escaped(input.measurement.WhyNotMeasured("cpu_time_seconds")) + ".</p>\n";
     return block;
@@ -278,7 +262,7 @@ PageBlock FineBlock(const PageInput& input) {
 
 PageBlock CustomBlock(const PageInput& input) {
   const std::vector<CustomMetricRow>& metrics = input.measurement.custom_metrics;
-  PageBlock block = {"custom", "Custom metrics", "What your code counted, and what its cuts left.", "", ""};
+  PageBlock block = {"custom", "Custom metrics", "What your code counted, and what its cuts left."};
   if (metrics.empty() && input.measurement.cuts.empty()) {
     block.brief =
         "<p class=\"absent\">no chunk recorded one (RecordMetric), or counted events after cuts (RecordCut).</p>\n";

@@ -1,12 +1,14 @@
 // What one reads first, and often all that one reads: the verdict and its findings, the key figures, the change against
 // the baseline, and how far the figures can be trusted.
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/time_charts.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/between_runs.h"
 #include "collector/insight/comparison.h"
-#include "collector/insight/headline.h"
-#include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
@@ -31,27 +33,17 @@ std::string_view TitleOfBlock(std::string_view id) {
       {"failures", "Failures and retries"},
       {"environment", "Environment"},
   }};
-  for (const auto& [key, title] : kTitles) {
-    if (key == id) return title;
-  }
-  return "Overview";
-}
-
-Mark MarkOfSeverity(std::string_view severity) {
-  if (severity == "bad") return Mark::kBad;
-  return severity == "warning" ? Mark::kWatch : Mark::kGood;
+  const auto* found = FindBy(kTitles, &std::pair<std::string_view, std::string_view>::first, id);
+  return found == nullptr ? "Overview" : found->second;
 }
 
 /// `slow-worker` as a person says it.
 std::string TitleOf(std::string_view id) {
-  std::string title(id);
-  std::replace(title.begin(), title.end(), '-', ' ');
-  for (const std::string_view word : {"cpu", "gil"}) {
-    if (title.substr(0, word.size() + 1) == std::string(word) + " ") {
-      for (size_t i = 0; i < word.size(); ++i) title[i] = static_cast<char>(title[i] - 'a' + 'A');
-    }
+  std::string title = absl::StrReplaceAll(std::string(id), {{"-", " "}});
+  const bool is_abbreviation = absl::StartsWith(title, "cpu ") || absl::StartsWith(title, "gil ");
+  for (size_t i = 0; i < std::min<size_t>(is_abbreviation ? 3 : 1, title.size()); ++i) {
+    title[i] = absl::ascii_toupper(title[i]);
   }
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
   return title;
 }
 
@@ -91,10 +83,8 @@ std::string ErrorOfMost(const PageInput& input) {
     ++all;
     if (said.first == nullptr || attempt.start_ns < said.first->start_ns) said.first = &attempt;
   }
-  const auto most = std::max_element(by_error.begin(), by_error.end(), [](const auto& one, const auto& other) {
-    return one.second.count < other.second.count;
-  });
-  if (most == by_error.end()) return "";
+  const auto* most = LargestBy(by_error, [](const auto& one) { return one.second.count; }).first;
+  if (most == nullptr) return "";
   const DetailAttempt& first = *most->second.first;
   return fmt::format("<p>Most often: <q>{}</q> ({} of {}; first on {} at {}).</p>",
                      Name(detail.errors[most->first], 120), ExactCount(most->second.count), ExactCount(all),
@@ -125,7 +115,7 @@ std::string AddressOf(const PageInput& input, const std::string& verdict) {
 std::string Card(const PageInput& input, const VerdictGroup& group, size_t number) {
   const VerdictRow& verdict = *group.cause;
   const std::string& id = verdict.id;
-  const Mark mark = MarkOfSeverity(verdict.severity);
+  const Mark mark = MarkOf(verdict).value_or(Mark::kGood);
   const std::string_view block = BlockOfVerdict(id);
   std::string html =
       fmt::format("<article class=\"finding {}\" id=\"finding-{}\"><header><h3><span class=\"no\">{}</span> {}</h3>",
@@ -143,6 +133,24 @@ std::string Card(const PageInput& input, const VerdictGroup& group, size_t numbe
   if (suggestion.empty()) html += "<p>";
   html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", AddressOf(input, id), TitleOfBlock(block),
                       Evidence(verdict));
+  return html;
+}
+
+std::string Findings(const PageInput& input) {
+  const std::vector<VerdictGroup> groups = GroupVerdicts(input.measurement);
+  if (groups.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
+  std::string shown, folded;
+  size_t number = 0;
+  for (const VerdictGroup& group : groups) {
+    ++number;
+    (number <= kCards ? shown : folded) += Card(input, group, number);
+  }
+  std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
+  if (number > kCards) {
+    html += fmt::format(
+        "<details class=\"more-findings\"><summary>{}</summary><div class=\"findings\">\n{}</div></details>\n",
+        Counted(number - kCards, "further finding", "further findings"), folded);
+  }
   return html;
 }
 
@@ -172,6 +180,30 @@ std::string WhyPlain(ChangeOf kind, const FigureChange& change) {
   return kind == ChangeOf::kShare ? ": under 5 points" : ": under 5 %";
 }
 
+/// Under a key figure: how it differs from the baseline's, coloured beyond 5 % and the noise. `words` writes the
+/// baseline's value. Empty without a baseline.
+std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double)) {
+  if (input.baseline == nullptr) return "";
+  const std::optional<FigureChange> change = ChangeSince(*input.baseline, input.measurement, figure);
+  if (!change.has_value()) {
+    if (!input.measurement.Metric(figure.key).has_value()) return "";
+    return "<p class=\"change\">not measured in the baseline</p>";
+  }
+  const std::string before = Escaped(words(change->before));
+  if (!change->change.has_value()) return "<p class=\"change\">baseline " + before + "</p>";
+  const bool is_same =
+      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kShownPoints : *change->change == 0;
+  if (is_same) return "<p class=\"change\">as in the baseline</p>";
+  const std::string text = fmt::format("{} from {}", Escaped(SignedChange(figure.kind, *change->change)), before);
+  const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.measurement);
+  if (is_of_other_work) return fmt::format("<p class=\"change\">{}: of other events</p>", text);
+  if (!change->is_better.has_value()) {
+    return fmt::format("<p class=\"change\">{}{}</p>", text, Escaped(WhyPlain(figure.kind, *change)));
+  }
+  const char* word = *change->is_better ? "better" : "worse";
+  return fmt::format("<p class=\"change {}\">{} {}: {}</p>", word, *change->is_better ? "✓" : "✕", text, word);
+}
+
 /// `553 k/s`: the digits large, the unit small.
 std::string ValueHtml(const Measurement& measurement, const KeyFigureRow& row) {
   if (!row.value.has_value()) return "<span class=\"dash\" title=\"not measured\">–</span>";
@@ -187,8 +219,7 @@ std::string ValueHtml(const Measurement& measurement, const KeyFigureRow& row) {
 
 /// Three zones of equal width, so that a limit of 1 % is as well seen as one of 70 %; a mark where the figure is.
 std::string Gauge(const KeyFigureBand& band, double share) {
-  const double low = std::min(band.good, band.bad);
-  const double high = std::max(band.good, band.bad);
+  const auto [low, high] = std::minmax(band.good, band.bad);
   const double end = band.more_is_better ? 1.0 : std::min(1.0, 3 * high);
   double at = 0;
   if (share < low) {
@@ -270,6 +301,12 @@ std::string TileHtml(const PageInput& input, const KeyFigureRow& row) {
       NotesHtml(row));
 }
 
+std::string KeyFigureTiles(const PageInput& input) {
+  std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
+  for (const KeyFigureRow& row : KeyFigureRows(input.measurement)) html += TileHtml(input, row);
+  return html + "</div>\n";
+}
+
 std::string Warnings(const std::vector<std::string>& warnings) {
   if (warnings.empty()) return "";
   std::string items;
@@ -299,6 +336,19 @@ std::string NotMeasured(const Measurement& measurement) {
                      Counted(count, "figure", "figures"), items);
 }
 
+std::string TrustCard(const PageInput& input) {
+  std::string items;
+  for (const TrustItem& item : TrustItems(input.measurement)) {
+    items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", ToString(item.mark), SignOf(item.mark),
+                         FigureHtml(item.reported));
+  }
+  if (items.empty()) items = "<li><span class=\"sign watch\">▲</span> Nothing is known about their quality</li>";
+  return fmt::format(
+      "<section class=\"card trust\" id=\"trust\" aria-label=\"Can I trust these numbers?\"><ul><li><b>Can I trust "
+      "these numbers?</b></li>\n{}</ul>{}{}</section>\n",
+      items, Warnings(input.measurement.quality.warnings), NotMeasured(input.measurement));
+}
+
 }  // namespace
 
 std::string_view BlockOfVerdict(std::string_view verdict) {
@@ -306,55 +356,14 @@ std::string_view BlockOfVerdict(std::string_view verdict) {
   return rule == nullptr ? "overview" : rule->place;
 }
 
-std::string Findings(const PageInput& input) {
-  const std::vector<VerdictGroup> groups = GroupVerdicts(input.measurement);
-  if (groups.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
-  std::string shown, folded;
-  size_t number = 0;
-  for (const VerdictGroup& group : groups) {
-    ++number;
-    (number <= kCards ? shown : folded) += Card(input, group, number);
-  }
-  std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
-  if (number > kCards) {
-    html += fmt::format(
-        "<details class=\"more-findings\"><summary>{}</summary><div class=\"findings\">\n{}</div></details>\n",
-        Counted(number - kCards, "further finding", "further findings"), folded);
-  }
-  return html;
-}
-
 PageBlock OverviewBlock(const PageInput& input) {
-  PageBlock block = {"overview", "Overview", "", "", ""};
+  PageBlock block = {"overview", "Overview"};
   const std::string& headline = input.measurement.headline;
   block.html = fmt::format(
       "<section class=\"card verdict\" aria-label=\"Verdict\">\n<p class=\"headline\">{}</p>\n{}</section>\n",
       Escaped(headline.empty() ? Headline(input.measurement) : headline), Findings(input));
-  block.html += KeyFigureTiles(input);
-  block.html += TrustCard(input);
+  block.html += KeyFigureTiles(input) + TrustCard(input);
   return block;
-}
-
-std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double)) {
-  if (input.baseline == nullptr) return "";
-  const std::optional<FigureChange> change = ChangeSince(*input.baseline, input.measurement, figure);
-  if (!change.has_value()) {
-    if (!input.measurement.Metric(figure.key).has_value()) return "";
-    return "<p class=\"change\">not measured in the baseline</p>";
-  }
-  const std::string before = Escaped(words(change->before));
-  if (!change->change.has_value()) return "<p class=\"change\">baseline " + before + "</p>";
-  const bool is_same =
-      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kShownPoints : *change->change == 0;
-  if (is_same) return "<p class=\"change\">as in the baseline</p>";
-  const std::string text = fmt::format("{} from {}", Escaped(SignedChange(figure.kind, *change->change)), before);
-  const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.measurement);
-  if (is_of_other_work) return fmt::format("<p class=\"change\">{}: of other events</p>", text);
-  if (!change->is_better.has_value()) {
-    return fmt::format("<p class=\"change\">{}{}</p>", text, Escaped(WhyPlain(figure.kind, *change)));
-  }
-  const char* word = *change->is_better ? "better" : "worse";
-  return fmt::format("<p class=\"change {}\">{} {}: {}</p>", word, *change->is_better ? "✓" : "✕", text, word);
 }
 
 std::string BaselineLine(const PageInput& input) {
@@ -375,25 +384,6 @@ std::string BaselineLine(const PageInput& input) {
   if (differing.size() > kMost) unequal += fmt::format("; {} more: crema compare shows them", differing.size() - kMost);
   if (!unequal.empty()) html += " <strong>What should be equal is not: " + unequal + ".</strong>";
   return html + "</p>";
-}
-
-std::string KeyFigureTiles(const PageInput& input) {
-  std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
-  for (const KeyFigureRow& row : KeyFigureRows(input.measurement)) html += TileHtml(input, row);
-  return html + "</div>\n";
-}
-
-std::string TrustCard(const PageInput& input) {
-  std::string items;
-  for (const TrustItem& item : TrustItems(input.measurement)) {
-    items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", ToString(item.mark), SignOf(item.mark),
-                         FigureHtml(item.reported));
-  }
-  if (items.empty()) items = "<li><span class=\"sign watch\">▲</span> Nothing is known about their quality</li>";
-  return fmt::format(
-      "<section class=\"card trust\" id=\"trust\" aria-label=\"Can I trust these numbers?\"><ul><li><b>Can I trust "
-      "these numbers?</b></li>\n{}</ul>{}{}</section>\n",
-      items, Warnings(input.measurement.quality.warnings), NotMeasured(input.measurement));
 }
 
 // What changes would bring, best first, by a replay of the run's own chunks; and the run on other numbers of cores.
@@ -477,8 +467,7 @@ std::string ScalingTable(const Json& scaling) {
 PageBlock OutlookBlock(const PageInput& input) {
   PageBlock block = {"outlook", "What would help",
                      "Predicted, not measured: the run's own chunks are replayed, with one thing changed. <code>crema "
-                     "predict</code> takes other changes.",
-                     "", ""};
+                     "predict</code> takes other changes."};
   const std::string refused =
       input.outlook == nullptr ? "its chunks were not read" : TextField(input.outlook->prediction, "refused");
   if (!refused.empty()) {

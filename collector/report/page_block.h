@@ -3,7 +3,6 @@
 
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
-#include "collector/insight/between_runs.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {
@@ -40,9 +39,9 @@ struct PageInput {
 struct PageBlock {
   std::string_view id;     ///< of its heading; never changes, as people link to it
   std::string_view title;  ///< heading, and its name in the list of sections
-  std::string intro;       ///< HTML: one or two sentences
-  std::string html;
-  std::string data;        ///< script elements, put at the end of the page
+  std::string intro = {};  ///< HTML: one or two sentences
+  std::string html = {};
+  std::string data = {};   ///< script elements, put at the end of the page
   std::string brief = {};  ///< HTML: one paragraph in place of all this, of a block that has nothing to show
 };
 
@@ -62,17 +61,8 @@ PageBlock FailuresBlock(const PageInput& input);
 PageBlock EnvironmentBlock(const PageInput& input);
 PageBlock GlossaryBlock(const PageInput& input);
 
-// Parts of the overview.
-std::string KeyFigureTiles(const PageInput& input);
-std::string TrustCard(const PageInput& input);
-std::string Findings(const PageInput& input);
-
 /// In the head: which run the page compares with, and what should be equal and is not. Empty without a baseline.
 std::string BaselineLine(const PageInput& input);
-
-/// Under a key figure: how it differs from the baseline's, coloured beyond 5 % and the noise. `words` writes the
-/// baseline's value. Empty without a baseline.
-std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double));
 
 /// One bar of a whole: each part's name, colour and share.
 struct ColouredShare {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collector/charts/chart.h"
-#include "collector/charts/study_charts.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/measurement/measurement.h"

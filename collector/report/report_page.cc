@@ -3,7 +3,7 @@
 #include <future>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/study_charts.h"
+#include "collector/charts/chart.h"
 #include "collector/idioms/sequences.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
@@ -17,8 +17,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kGenerator = "<meta name=\"generator\" content=\"crema report ";
 
@@ -48,12 +46,10 @@ std::string Head(const PageInput& input) {
 
 /// How many findings speak of each block.
 size_t FindingsOf(const Measurement& measurement, std::string_view block) {
-  size_t count = 0;
-  for (const VerdictRow& verdict : measurement.verdicts) {
+  return SumOf<size_t>(measurement.verdicts, [block](const VerdictRow& verdict) {
     const bool is_finding = verdict.severity == "warning" || verdict.severity == "bad";
-    count += is_finding && block != "overview" && BlockOfVerdict(verdict.id) == block;
-  }
-  return count;
+    return is_finding && block != "overview" && BlockOfVerdict(verdict.id) == block;
+  });
 }
 
 std::string Navigation(const Measurement& measurement, const std::vector<PageBlock>& blocks) {
@@ -173,26 +169,18 @@ std::string Write(const PageInput& input, const Json& chart_config) {
   return html;
 }
 
-struct ChartSize {
-  size_t bytes, index;
-};
-
-/// The charts that are drawn, those with the most to say first.
-std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
-  std::vector<ChartSize> sizes;
+/// Bytes and index of the charts that are drawn, those with the most to say first.
+std::vector<std::pair<size_t, size_t>> LargestFirst(const std::vector<PageChart>& charts) {
+  std::vector<std::pair<size_t, size_t>> sizes;
   for (size_t i = 0; i < charts.size(); ++i) {
-    if (!charts[i].chart.spec.is_null()) sizes.push_back({JsonText(charts[i].chart.spec).size(), i});
+    if (!charts[i].chart.spec.is_null()) sizes.emplace_back(JsonText(charts[i].chart.spec).size(), i);
   }
-  absl::c_sort(sizes, [](const ChartSize& a, const ChartSize& b) {
-    return std::tie(a.bytes, a.index) > std::tie(b.bytes, b.index);
-  });
+  absl::c_sort(sizes, std::greater<>());
   return sizes;
 }
 
 std::string_view FamilyOf(std::string_view name) {
-  for (const ChartKind& kind : ChartKinds()) {
-    if (kind.name == name) return kind.family;
-  }
+  if (const ChartKind* kind = FindBy(ChartKinds(), &ChartKind::name, name)) return kind->family;
   return name.substr(0, 7) == "custom_" ? "Custom metrics" : "Comparison";
 }
 
@@ -210,7 +198,7 @@ std::vector<PageChart> DrawCharts(const ChartInput& input) {
 constexpr double kMostReplayed = 200'000;
 
 RunOutlook RefusedOutlook(const std::string& reason) {
-  return {{{"predicted", nlohmann::ordered_json::array()}, {"refused", reason}}, {}};
+  return {{{"predicted", Json::array()}, {"refused", reason}}, {}};
 }
 
 RunOutlook LookOut(const ExportSource& source) {
@@ -230,10 +218,10 @@ RunOutlook LookOut(const ExportSource& source) {
 }
 
 /// Null: the document has no functions, or the records are gone.
-nlohmann::ordered_json ReadFlames(const ExportSource& source) {
+Json ReadFlames(const ExportSource& source) {
   if (source.measurement.functions.empty()) return nullptr;
   const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
-  return stacks.ok() ? FlamesOf(*stacks) : nlohmann::ordered_json();
+  return stacks.ok() ? FlamesOf(*stacks) : Json();
 }
 
 absl::Status WriteReport(const ExportSource& source, const std::string&, TextSink* sink) {
@@ -241,22 +229,19 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
   std::future<RunOutlook> looks_out =
       std::async(std::launch::async | std::launch::deferred, [&source] { return LookOut(source); });
   const RunDetail detail = ReadRunDetail(source.measurement, source.for_each_attempt, {}, source.for_each_task);
-  ChartInput input;
-  input.measurement = &source.measurement;
-  input.detail = &detail;
+  ChartInput input = {&source.measurement, &detail};
   std::optional<RunDetail> baseline_detail;
   if (source.baseline != nullptr) {
     baseline_detail = ReadRunDetail(source.baseline->measurement, source.baseline->for_each_attempt);
     input.baseline = &source.baseline->measurement;
     input.baseline_detail = &*baseline_detail;
   }
-  const nlohmann::ordered_json flames = ReadFlames(source);
+  const Json flames = ReadFlames(source);
   const RunOutlook outlook = looks_out.get();
   std::vector<PageChart> charts = DrawCharts(input);
   charts.push_back({"What would help", MakePredictionChart(outlook.prediction)});
   charts.push_back({"What would help", MakeScalingChart(outlook.scaling)});
-  const nlohmann::ordered_json config = {{"light", ChartConfig(ChartTheme::kLight)},
-                                         {"dark", ChartConfig(ChartTheme::kDark)}};
+  const Json config = {{"light", ChartConfig(ChartTheme::kLight)}, {"dark", ChartConfig(ChartTheme::kDark)}};
   sink->Write(ReportPage(source.measurement, detail, charts, config, input.baseline, kLargestPage, &outlook,
                          flames.is_null() ? nullptr : &flames));
   return absl::OkStatus();
@@ -298,16 +283,16 @@ std::string ReportPage(const Measurement& measurement, const RunDetail& detail, 
   // What still is too much are charts with a mark for each of many names.
   limits.notes.emplace_back("To keep the file small, the largest charts were left out.");
   std::vector<PageChart> fewer = charts;
-  const std::vector<ChartSize> sizes = LargestFirst(charts);
+  const std::vector<std::pair<size_t, size_t>> sizes = LargestFirst(charts);
   for (size_t next = 0; next < sizes.size() && html.size() > largest;) {
     // As many at once as may be enough: a page with a thousand charts takes a second to write.
     size_t still_too_much = html.size() - largest;
     while (next < sizes.size() && still_too_much > 0) {
-      const ChartSize& size = sizes[next++];
-      Chart& chart = fewer[size.index].chart;
+      const auto& [bytes, index] = sizes[next++];
+      Chart& chart = fewer[index].chart;
       chart.reason = "it would make this page too large; `crema plot " + chart.name + "` draws it";
       chart.spec = nullptr;
-      still_too_much -= std::min(still_too_much, size.bytes);
+      still_too_much -= std::min(still_too_much, bytes);
     }
     html = Write({measurement, detail, fewer, limits, baseline, outlook, flames}, chart_config);
   }

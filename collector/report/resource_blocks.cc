@@ -1,7 +1,6 @@
 // Throughput and workers: what came through, and who did it.
 
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/charts/time_charts.h"
@@ -17,24 +16,22 @@ namespace crema {
 namespace {
 
 std::string Rates(const Measurement& measurement) {
-  struct Rate {
-    std::string_view key, label;
-  };
-  constexpr Rate kRates[] = {{"event_rate_wall_khz", "events per second of the run"},
-                             {"event_rate_agg_khz", "events per second of busy time"},
-                             {"event_rate_cpu_khz", "events per second of CPU time"},
-                             {"event_rate_core_hz", "events per second and core"},
-                             {"overall_rate_gbps", "data rate"},
-                             {"compression_ratio", "uncompressed by compressed bytes"}};
+  constexpr std::pair<std::string_view, std::string_view> kRates[] = {
+      {"event_rate_wall_khz", "events per second of the run"},
+      {"event_rate_agg_khz", "events per second of busy time"},
+      {"event_rate_cpu_khz", "events per second of CPU time"},
+      {"event_rate_core_hz", "events per second and core"},
+      {"overall_rate_gbps", "data rate"},
+      {"compression_ratio", "uncompressed by compressed bytes"}};
   std::string rows;
-  for (const Rate& rate : kRates) {
-    const std::optional<double> value = measurement.Metric(rate.key);
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n",
-                        Term(measurement, rate.key, rate.label),
-                        value.has_value() ? Figure("metrics." + std::string(rate.key), *value,
-                                                   HumanQuantity(rate.key, *value, FindMetric(rate.key)->unit))
-                                          : "–",
-                        value.has_value() ? "" : Escaped(measurement.WhyNotMeasured(rate.key)));
+  for (const auto& [key, label] : kRates) {
+    const std::optional<double> value = measurement.Metric(key);
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n", Term(measurement, key, label),
+        value.has_value()
+            ? Figure("metrics." + std::string(key), *value, HumanQuantity(key, *value, FindMetric(key)->unit))
+            : "–",
+        value.has_value() ? "" : Escaped(measurement.WhyNotMeasured(key)));
   }
   return Fold("rates", "<div class=\"scroll\"><table><caption>Rates of the whole run</caption><tbody>\n" + rows +
                            "</tbody></table></div>");
@@ -64,15 +61,14 @@ std::string TreeBudgetCard(const Measurement& measurement) {
 
 PageBlock ThroughputBlock(const PageInput& input) {
   PageBlock block = {"throughput", "Throughput",
-                     "What came through over time; each panel has its own axis, and both share the timeline's.", "",
-                     ""};
+                     "What came through over time; each panel has its own axis, and both share the timeline's."};
   block.html = ChartCards(input, block.id, Rates(input.measurement));
   return block;
 }
 
 PageBlock ProcessesBlock(const PageInput& input) {
   const std::vector<ProcessUseRow>& processes = input.measurement.processes;
-  PageBlock block = {"processes", "Processes", "The command and all processes that it started, as sampled.", "", ""};
+  PageBlock block = {"processes", "Processes", "The command and all processes that it started, as sampled."};
   block.html = TreeBudgetCard(input.measurement) + ChartCards(input, block.id);
   if (!processes.empty()) {
     block.html +=
@@ -85,7 +81,7 @@ PageBlock ProcessesBlock(const PageInput& input) {
 
 PageBlock WorkersBlock(const PageInput& input) {
   std::vector<WorkerRow> workers = input.measurement.workers;
-  PageBlock block = {"workers", "Workers", "", "", ""};
+  PageBlock block = {"workers", "Workers"};
   block.intro = fmt::format("{}, the busiest first.", Counted(workers.size(), "worker", "workers"));
   block.html = ChartCards(input, block.id);
   if (workers.empty()) {
@@ -130,13 +126,10 @@ std::string Hosts(const Measurement& measurement) {
   std::vector<std::string> hosts;
   for (const BreakdownRow& host : measurement.hosts) hosts.push_back(host.name);
   std::sort(hosts.begin(), hosts.end(), IsBefore);
+  constexpr size_t kMost = 12;
   std::string text;
-  size_t shown = 0;
-  for (const std::string& host : hosts) {
-    if (++shown > 12) break;
-    text += (text.empty() ? "" : ", ") + Name(host, 40);
-  }
-  if (hosts.size() > 12) text += fmt::format(" and {} more", hosts.size() - 12);
+  for (size_t i = 0; i < std::min(kMost, hosts.size()); ++i) text += (i == 0 ? "" : ", ") + Name(hosts[i], 40);
+  if (hosts.size() > kMost) text += fmt::format(" and {} more", hosts.size() - kMost);
   return text;
 }
 
@@ -154,7 +147,7 @@ PageBlock EnvironmentBlock(const PageInput& input) {
   const Measurement& measurement = input.measurement;
   const RunFacts& run = measurement.run;
   const Provenance& provenance = measurement.provenance;
-  PageBlock block = {"environment", "Environment", "What was run, on what, and how it was measured.", "", ""};
+  PageBlock block = {"environment", "Environment", "What was run, on what, and how it was measured."};
   std::string rows = Row("Command", Code(absl::StrJoin(run.command.value_or(std::vector<std::string>()), " ")));
   rows += Row("Run", Code(run.id));
   std::string state = Escaped(run.state);
@@ -183,7 +176,7 @@ PageBlock EnvironmentBlock(const PageInput& input) {
 }
 
 PageBlock GlossaryBlock(const PageInput& input) {
-  PageBlock block = {"glossary", "Glossary", "Every figure of the measurement: what it is, and what it was.", "", ""};
+  PageBlock block = {"glossary", "Glossary", "Every figure of the measurement: what it is, and what it was."};
   std::string rows;
   for (const MetricDefinition& definition : MetricCatalog()) {
     const std::string& key = definition.key;

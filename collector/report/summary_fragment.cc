@@ -1,15 +1,13 @@
-#include "collector/report/summary_fragment.h"
-
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/headline.h"
-#include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/report/html.h"
+#include "collector/report/report_page.h"
 #include "collector/writers/summary_blocks.h"
 
 namespace crema {
@@ -52,7 +50,7 @@ constexpr std::string_view kStyle = R"(
 std::string Sentence(std::string_view text) { return Name(text, kLongestSentence); }
 
 std::string Capitalized(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (!text.empty()) text[0] = absl::ascii_toupper(text[0]);
   return text;
 }
 
@@ -97,11 +95,7 @@ std::string Finding(const VerdictGroup& group) {
   for (const VerdictRow* symptom : group.symptoms) {
     symptoms += "<p class=\"muted\">└ " + Sentence(symptom->sentence) + "</p>";
   }
-  const Text& severity = verdict.severity;
-  std::optional<Mark> mark;
-  if (severity == "bad") mark = Mark::kBad;
-  if (severity == "warning") mark = Mark::kWatch;
-  if (severity == "good") mark = Mark::kGood;
+  const std::optional<Mark> mark = MarkOf(verdict);
   const std::string saving = SavingText(verdict);
   return fmt::format(
       "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p>{}<p class=\"muted\">{}</p></div>",

@@ -1,10 +1,9 @@
-#include "collector/report/summary_fragment.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "collector/measurement/measurement.h"
+#include "collector/report/report_page.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -26,15 +26,13 @@ std::string PartName(std::string_view part) {
   return std::string(known == nullptr ? part : known->name);
 }
 
-std::string Exact(double seconds) { return HumanDuration(seconds); }
-
 /// What a section outside chunks took is wall time, so that it is no share of the cores'.
 std::string OutsideRows(const Measurement& measurement) {
   std::string html;
   for (const OutsideSection& section : LongestOutsideChunks(measurement)) {
     html +=
         fmt::format("<tr class=\"part\"><th scope=\"row\">section {}</th><td class=\"n\">{} wall</td><td></td></tr>\n",
-                    Escaped(section.path), Escaped(Exact(section.self)));
+                    Escaped(section.path), Escaped(HumanDuration(section.self)));
   }
   return html;
 }
@@ -49,7 +47,7 @@ std::string WaitRows(const Measurement& measurement, const BudgetPart& part) {
     if (share < kLeastShare) break;
     html += fmt::format(
         "<tr class=\"part\"><th scope=\"row\">blocked: {}</th><td class=\"n\">≈ {}</td><td class=\"n\">{}</td></tr>\n",
-        Escaped(wait.kind), Escaped(Exact(wait.share * part.core_seconds)), Escaped(HumanPercent(share, 1)));
+        Escaped(wait.kind), Escaped(HumanDuration(wait.share * part.core_seconds)), Escaped(HumanPercent(share, 1)));
   }
   return html;
 }
@@ -63,7 +61,8 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
     const BudgetGroupKind known = GroupOf(group.group);
     const std::string value =
         group.core_seconds.has_value()
-            ? fmt::format("<td class=\"n\">{}</td><td class=\"n share\">{}</td>", Escaped(Exact(*group.core_seconds)),
+            ? fmt::format("<td class=\"n\">{}</td><td class=\"n share\">{}</td>",
+                          Escaped(HumanDuration(*group.core_seconds)),
                           Figure("group." + group.group, group.share, HumanPercent(group.share, 1)))
             : std::string("<td class=\"n\">–</td><td class=\"n\">–</td>");
     html += fmt::format(
@@ -77,7 +76,7 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
       if (shows_parts) {
         html += fmt::format(
             "<tr class=\"part\"><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-            Escaped(PartName(part->part)), Escaped(Exact(part->core_seconds)),
+            Escaped(PartName(part->part)), Escaped(HumanDuration(part->core_seconds)),
             Figure("part." + part->part, part->share, HumanPercent(part->share, 1)));
       }
       html += WaitRows(measurement, *part);
@@ -91,7 +90,7 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
   html += fmt::format(
       "</tbody><tfoot><tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td "
       "class=\"n\">{}</td></tr></tfoot></table></div>\n",
-      Escaped(total), Escaped(Exact(budget.core_seconds)), Figure("budget.total", 1, "100 %"));
+      Escaped(total), Escaped(HumanDuration(budget.core_seconds)), Figure("budget.total", 1, "100 %"));
   return html;
 }
 
@@ -149,10 +148,6 @@ std::string_view KindOf(const SectionRow& section) {
   return kMostlyWaits.Holds(*section.cpu / total) ? "wait" : "cpu";
 }
 
-bool HasCpu(const std::vector<SectionRow>& sections) {
-  return absl::c_any_of(sections, [](const SectionRow& section) { return section.cpu.has_value(); });
-}
-
 std::string SectionsCard(const PageInput& input) {
   const std::vector<SectionRow>& sections = input.measurement.sections;
   std::string html =
@@ -166,7 +161,9 @@ std::string SectionsCard(const PageInput& input) {
       "unknown\"></span> CPU not measured, <span class=\"key idle\"></span> outside every section.</p></div><div "
       "class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" id=\"icicle-units\"><button "
       "type=\"button\" data-unit=\"1\" aria-pressed=\"true\">time</button>";
-  if (HasCpu(sections)) html += "<button type=\"button\" data-unit=\"2\" aria-pressed=\"false\">CPU</button>";
+  if (absl::c_any_of(sections, [](const SectionRow& section) { return section.cpu.has_value(); })) {
+    html += "<button type=\"button\" data-unit=\"2\" aria-pressed=\"false\">CPU</button>";
+  }
   html +=
       "<button type=\"button\" data-unit=\"3\" aria-pressed=\"false\">calls</button></div></div>\n"
       "<canvas class=\"js\" id=\"icicle\" tabindex=\"0\" role=\"img\" aria-label=\"Sections by time, as in the table "
@@ -203,15 +200,6 @@ std::string FunctionsCard(const PageInput& input) {
   return html +
          DocumentHtmlTable(CellsOf(input.measurement.functions),
                            {"functions", "Functions by section", "samples", input.limits.table_rows, "share", 4}) +
-         "</section>\n";
-}
-
-std::string MemoryCard(const PageInput& input) {
-  if (input.measurement.memory_sections.empty()) return "";
-  return "<section class=\"card\" id=\"memory-sections\"><h3>Memory by section</h3><p class=\"sub\">RSS delta: what "
-         "the process gained or gave back while the guard was open, other threads included.</p>\n" +
-         DocumentHtmlTable(CellsOf(input.measurement.memory_sections),
-                           {"memory_sections", "Memory by section", "delta_bytes", input.limits.table_rows, ""}) +
          "</section>\n";
 }
 
@@ -255,10 +243,14 @@ std::string SplitBar(const std::vector<ColouredShare>& parts) {
 
 PageBlock TimeBlock(const PageInput& input) {
   PageBlock block = {"time", "Where time goes",
-                     "All core time, split so that it adds up: nothing is left out and nothing is counted twice.", "",
-                     ""};
+                     "All core time, split so that it adds up: nothing is left out and nothing is counted twice."};
   block.html = BudgetCard(input.measurement) + EventsCard(input) + PhasesCard(input.measurement) + SectionsCard(input) +
-               FunctionsCard(input) + MemoryCard(input) + ChartCards(input, block.id);
+               FunctionsCard(input);
+  block.html += TableCard(CellsOf(input.measurement.memory_sections), "memory-sections",
+                          "RSS delta: what the process gained or gave back while the guard was open, other threads "
+                          "included.",
+                          {"memory_sections", "Memory by section", "delta_bytes", input.limits.table_rows, ""});
+  block.html += ChartCards(input, block.id);
   if (!input.measurement.sections.empty()) block.data = DataScript("icicle-data", IcicleData(input.measurement));
   if (input.flames != nullptr) block.data += DataScript("flame-data", *input.flames);
   return block;
@@ -327,10 +319,7 @@ Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* 
     expected.push_back(attempt.expected_seconds.has_value() ? units(*attempt.expected_seconds) : -1);
     if (!input.limits.sections_of_chunks) continue;
     Json parts = Json::array();
-    for (const auto& [section, ns] : attempt.sections) {
-      parts.push_back(section);
-      parts.push_back(units(ns / 1e9));
-    }
+    for (const auto& [section, ns] : attempt.sections) parts.insert(parts.end(), {section, units(ns / 1e9)});
     sections.push_back(std::move(parts));
   }
   return {{"row", std::move(row)},           {"start", std::move(start)},      {"dur", std::move(duration)},
@@ -347,11 +336,7 @@ Json Runs(const RunDetail& detail) {
   for (const DetailRun& run : detail.runs) {
     if (run.row != row) at = 0;
     const int look = run.busy * 16 + run.waiting + 1;
-    runs.push_back(run.row - row);
-    runs.push_back(run.first_bin - at);
-    runs.push_back(run.bins);
-    runs.push_back(run.slot);
-    runs.push_back(run.has_failed ? -look : look);
+    runs.insert(runs.end(), {run.row - row, run.first_bin - at, run.bins, run.slot, run.has_failed ? -look : look});
     row = run.row;
     at = run.first_bin + run.bins;
   }
@@ -360,16 +345,11 @@ Json Runs(const RunDetail& detail) {
 
 /// Rounded to four digits: they are drawn, and stand in tables elsewhere.
 Json Rounded(const std::vector<double>& values) {
-  Json rounded = Json::array();
-  for (const double value : values) {
+  return Mapped<Json>(values, [](const double value) {
     const double scale = value == 0 ? 1 : std::pow(10, 3 - std::floor(std::log10(std::abs(value))));
-    if (const double near = std::round(value * scale) / scale; near == std::floor(near) && std::abs(near) < 1e15) {
-      rounded.push_back(static_cast<int64_t>(near));
-    } else {
-      rounded.push_back(near);
-    }
-  }
-  return rounded;
+    const double near = std::round(value * scale) / scale;
+    return near == std::floor(near) && std::abs(near) < 1e15 ? Json(static_cast<int64_t>(near)) : Json(near);
+  });
 }
 
 /// Five numbers a task: row, start since the task before on this row, duration, prefix, 2 x has a chunk + failed.
@@ -381,11 +361,8 @@ Json Tasks(const RunDetail& detail, double unit) {
   for (const DetailTask& task : detail.tasks) {
     if (task.row != row) last = 0;
     const int64_t start = units(task.start_ns);
-    tasks.push_back(task.row - row);
-    tasks.push_back(start - last);
-    tasks.push_back(units(task.stop_ns - task.start_ns));
-    tasks.push_back(task.prefix);
-    tasks.push_back(2 * static_cast<int>(task.has_chunk) + static_cast<int>(task.failed));
+    tasks.insert(tasks.end(), {task.row - row, start - last, units(task.stop_ns - task.start_ns), task.prefix,
+                               2 * static_cast<int>(task.has_chunk) + static_cast<int>(task.failed)});
     row = task.row;
     last = start;
   }
@@ -394,56 +371,50 @@ Json Tasks(const RunDetail& detail, double unit) {
 
 /// From when to when each worker was there; null: not known.
 Json Lives(const RunDetail& detail) {
-  Json lives = Json::array();
-  for (const DetailWorker& worker : detail.workers) {
+  return Mapped<Json>(detail.workers, [](const DetailWorker& worker) {
     // the last says why it was lost; false: it was not
     Json life = Json::array({nullptr, nullptr, worker.is_lost ? Json(worker.left_reason) : Json(false)});
     if (worker.start_seconds.has_value()) life[0] = *worker.start_seconds;
     if (worker.stop_seconds.has_value()) life[1] = *worker.stop_seconds;
-    lives.push_back(std::move(life));
-  }
-  return lives;
+    return life;
+  });
 }
 
-/// The worst spell, where it is of a worker or of all.
-void AddSpellBox(const Measurement& measurement, size_t number, const RunDetail& detail, Json& boxes) {
-  if (measurement.slow_spells.empty()) return;
-  const SlowSpellRow& worst = measurement.slow_spells.front();
-  Json box = {{"n", number},
-              {"text", "slow spell"},
-              {"from", JsonOf(worst.start)},
-              {"to", JsonOf(worst.stop)},
-              {"worker", nullptr}};
-  for (uint32_t worker = 0; worst.by == "worker" && worker < detail.workers.size(); ++worker) {
-    if (worst.name == detail.workers[worker].name) box["worker"] = worker;
-  }
-  boxes.push_back(std::move(box));
+/// A dashed box: the stretch of time, and the rows where it is not all of them, that a finding speaks of.
+Json Box(size_t number, std::string_view text, Json from, Json to, Json worker) {
+  return {
+      {"n", number}, {"text", text}, {"from", std::move(from)}, {"to", std::move(to)}, {"worker", std::move(worker)}};
 }
 
-/// The dashed boxes of one verdict, with the number of its finding.
-void AddBoxes(const Measurement& measurement, const VerdictRow& verdict, size_t number, const RunDetail& detail,
-              Json& boxes) {
+/// The boxes of one verdict, with the number of its finding.
+void AddBoxes(const PageInput& input, const VerdictRow& verdict, size_t number, Json* boxes) {
   const Text& id = verdict.id;
-  if (id == "slow-spell") AddSpellBox(measurement, number, detail, boxes);
-  if (id == "long-tail" && detail.tail_start_seconds.has_value()) {
-    boxes.push_back(
-        {{"n", number}, {"text", "tail"}, {"from", *detail.tail_start_seconds}, {"to", nullptr}, {"worker", nullptr}});
+  const std::vector<DetailWorker>& workers = input.detail.workers;
+  const std::vector<SlowSpellRow>& spells = input.measurement.slow_spells;
+  if (id == "slow-spell" && !spells.empty()) {
+    const SlowSpellRow& worst = spells.front();  // of a worker, or of all
+    Json box = Box(number, "slow spell", JsonOf(worst.start), JsonOf(worst.stop), nullptr);
+    for (uint32_t worker = 0; worst.by == "worker" && worker < workers.size(); ++worker) {
+      if (worst.name == workers[worker].name) box["worker"] = worker;
+    }
+    boxes->push_back(std::move(box));
   }
-  if (id != "slow-worker") return;
-  for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
-    if (!NamesIt(verdict.sentence, detail.workers[worker].name)) continue;
-    boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
+  if (id == "long-tail" && input.detail.tail_start_seconds.has_value()) {
+    boxes->push_back(Box(number, "tail", *input.detail.tail_start_seconds, nullptr, nullptr));
+  }
+  for (uint32_t worker = 0; id == "slow-worker" && worker < workers.size(); ++worker) {
+    if (!NamesIt(verdict.sentence, workers[worker].name)) continue;
+    boxes->push_back(Box(number, "slow worker", nullptr, nullptr, worker));
   }
 }
 
-/// Dashed boxes: the stretch of time, and the rows where it is not all of them, that a finding speaks of.
 Json Boxes(const PageInput& input) {
   Json boxes = Json::array();
   size_t number = 0;
   for (const VerdictGroup& group : GroupVerdicts(input.measurement)) {
     ++number;
-    AddBoxes(input.measurement, *group.cause, number, input.detail, boxes);
-    for (const VerdictRow* symptom : group.symptoms) AddBoxes(input.measurement, *symptom, number, input.detail, boxes);
+    AddBoxes(input, *group.cause, number, &boxes);
+    for (const VerdictRow* symptom : group.symptoms) AddBoxes(input, *symptom, number, &boxes);
   }
   return boxes;
 }
@@ -463,27 +434,19 @@ Json TimelineData(const PageInput& input) {
   data["from"] = detail.timeline_start_seconds;
   data["to"] = end;
   data["exact"] = detail.timeline_is_exact;
-  Json workers = Json::array();
-  for (const DetailWorker& worker : detail.workers) workers.push_back(Short(worker.name));
-  data["workers"] = std::move(workers);
-  Json rows = Json::array();
+  data["workers"] = Mapped<Json>(detail.workers, [](const DetailWorker& worker) { return Short(worker.name); });
   const WorkerNames names = NamesOfWorkers(input.measurement);
-  for (const DetailRow& row : detail.rows) {
+  data["rows"] = Mapped<Json>(detail.rows, [&](const DetailRow& row) {
     const bool is_worker = row.lanes == 1 || detail.row_kind == "worker";
-    rows.push_back(
+    return Json::array(
         {row.worker, row.lane, Short(row.label), row.lanes, Short(is_worker ? names.Of(row.label) : row.label)});
-  }
-  data["rows"] = std::move(rows);
+  });
   data["row"] = detail.row_kind != "thread" ? "" : detail.rows_are_threads ? "thread" : "lane";
-  int64_t lanes = 0;
-  for (const DetailWorker& worker : detail.workers) lanes += worker.lanes;
-  data["lanes"] = lanes;
+  data["lanes"] = SumOf<int64_t>(detail.workers, &DetailWorker::lanes);
   Json datasets = Json::array();
   for (uint32_t slot = 0; slot < SlotCount(detail); ++slot) datasets.push_back(Short(SlotName(detail, slot)));
   data["datasets"] = std::move(datasets);
-  Json sections = Json::array();
-  for (const std::string& section : detail.sections) sections.push_back(Short(section));
-  data["sections"] = std::move(sections);
+  data["sections"] = Mapped<Json>(detail.sections, Short);
   data["median"] = ValueOf(input.measurement, "chunk_duration_p50");
   data["a"] = Attempts(input, unit, &files, &errors, &notes);
   data["files"] = files.used();
@@ -492,25 +455,20 @@ Json TimelineData(const PageInput& input) {
   data["bin"] = detail.bin_seconds;
   data["runs"] = Runs(detail);
   data["busy"] = {{"from", detail.over_time.start_seconds}, {"bin", detail.over_time.bin_seconds}};
-  std::vector<double> busy;
-  for (const double seconds : detail.over_time.busy_seconds) busy.push_back(seconds / detail.over_time.bin_seconds);
-  data["busy"]["values"] = Rounded(busy);
+  data["busy"]["values"] = Rounded(Mapped<double>(
+      detail.over_time.busy_seconds, [&](const double seconds) { return seconds / detail.over_time.bin_seconds; }));
   data["busy"]["available"] = Rounded(detail.over_time.lanes_available);
-  Json tracks = Json::array();
-  for (const TimeTrack& track : detail.tracks) {
-    tracks.push_back({{"name", track.name},
-                      {"unit", track.unit},
-                      {"source", track.source},
-                      {"values", Rounded(track.values)},
-                      {"limit", Rounded(track.limit)},
-                      {"limitName", track.limit_name}});
-  }
-  data["tracks"] = std::move(tracks);
+  data["tracks"] = Mapped<Json>(detail.tracks, [](const TimeTrack& track) {
+    return Json{{"name", track.name},
+                {"unit", track.unit},
+                {"source", track.source},
+                {"values", Rounded(track.values)},
+                {"limit", Rounded(track.limit)},
+                {"limitName", track.limit_name}};
+  });
   data["lives"] = Lives(detail);
   data["tasks"] = input.limits.tasks ? Tasks(detail, unit) : Json::array();
-  Json prefixes = Json::array();
-  for (const std::string& prefix : detail.task_prefixes) prefixes.push_back(Short(prefix));
-  data["prefixes"] = std::move(prefixes);
+  data["prefixes"] = Mapped<Json>(detail.task_prefixes, Short);
   data["boxes"] = Boxes(input);
   return data;
 }
@@ -551,17 +509,10 @@ std::string Legend(const PageInput& input) {
   return html + "<li class=\"failed\"><span aria-hidden=\"true\">✕</span> failed or lost</li></ul>\n";
 }
 
-std::string_view PluralOf(std::string_view kind) {
-  if (kind == "thread") return "threads";
-  return kind == "worker" ? "workers" : "hosts";
-}
-
 /// What the picture shows, in a sentence: it is all that a screen reader gets of it.
 std::string Summary(const RunDetail& detail) {
-  int64_t failed = 0;
-  int32_t lanes = 0;
-  for (const DetailRow& row : detail.rows) failed += row.failed;
-  for (const DetailWorker& worker : detail.workers) lanes += worker.lanes;
+  const auto failed = SumOf<int64_t>(detail.rows, &DetailRow::failed);
+  auto lanes = SumOf<int32_t>(detail.workers, &DetailWorker::lanes);
   if (detail.rows_are_threads) lanes = static_cast<int32_t>(detail.rows.size());
   std::string text =
       fmt::format("{} on {} of {} over {}; {} failed or lost.", Counted(detail.attempts_seen, "attempt", "attempts"),
@@ -606,7 +557,7 @@ std::string HowDrawn(const RunDetail& detail) {
 
 std::string RowsTable(const RunDetail& detail, size_t most_rows) {
   HtmlTable table;
-  table.caption = fmt::format("The {} of the timeline", PluralOf(detail.row_kind));
+  table.caption = fmt::format("The {}s of the timeline", detail.row_kind);
   const bool is_thread = detail.row_kind == "thread";
   table.columns = {{is_thread ? "worker" : std::string(detail.row_kind), false}};
   if (is_thread) table.columns.push_back({detail.rows_are_threads ? "thread" : "lane", true});
@@ -619,14 +570,11 @@ std::string RowsTable(const RunDetail& detail, size_t most_rows) {
     const double share = detail.seconds > 0 ? busy / (detail.seconds * std::max(1, row.lanes)) : 0;
     std::vector<HtmlCell> cells = {{Name(row.label, 40)}};
     if (is_thread) cells.push_back({std::to_string(row.lane), row.lane});
-    const auto count = [](int64_t number) {
-      return HtmlCell{Escaped(HumanCount(number)), static_cast<double>(number)};
-    };
-    cells.push_back(count(row.attempts));
-    cells.push_back(count(row.failed));
-    cells.push_back({Escaped(HumanDuration(busy)), busy});
+    cells.push_back(NumberCell(row.attempts, HumanCount));
+    cells.push_back(NumberCell(row.failed, HumanCount));
+    cells.push_back(NumberCell(busy, HumanDuration));
     cells.push_back({Bar(share, "cpu") + Escaped(HumanPercent(share)), share});
-    cells.push_back(count(row.events));
+    cells.push_back(NumberCell(row.events, HumanCount));
     table.rows.push_back(std::move(cells));
   }
   table.left_out = detail.rows.size() - table.rows.size();
@@ -637,7 +585,7 @@ std::string RowsTable(const RunDetail& detail, size_t most_rows) {
 
 PageBlock TimelineBlock(const PageInput& input) {
   const RunDetail& detail = input.detail;
-  PageBlock block = {"timeline", "Timeline", "", "", ""};
+  PageBlock block = {"timeline", "Timeline"};
   if (!detail.why_no_attempts.empty()) {
     block.intro = "What each thread did, chunk by chunk.";
     block.html = "<section class=\"card\">" + Absent("The timeline", detail.why_no_attempts) + "</section>\n";

@@ -23,7 +23,7 @@ def main(out, *paths):
         served_as = "/" if path.name == "index.html" else f"/{path.name}"
         files.append(f'    {{"{served_as}", "{TYPES[path.suffix]}",\n    {literal(text)}}},\n')
     pathlib.Path(out).write_text(
-        '#include "collector/server/served_files.h"\n\nnamespace crema {\nnamespace {\n\n'
+        '#include "collector/server/live_service.h"\n\nnamespace crema {\nnamespace {\n\n'
         "constexpr ServedFile kFiles[] = {\n" + "".join(files) + "};\n\n}  // namespace\n\n"
         "absl::Span<const ServedFile> ServedFiles() { return kFiles; }\n\n}  // namespace crema\n",
         encoding="utf-8",

@@ -6,7 +6,6 @@
 
 #include "collector/engines/engines.h"
 #include "collector/records/record_parser.h"
-#include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "collector/server/live_sources.h"

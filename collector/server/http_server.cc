@@ -105,9 +105,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     }
     if (target.path == "/events") {
       std::string since(View(request["Last-Event-ID"]));
-      if (const auto given = target.query.find("since"); since.empty() && given != target.query.end()) {
-        since = given->second;
-      }
+      if (since.empty()) since = ValueOr(target.query, "since", "");
       int64_t number = 0;
       std::from_chars(since.data(), since.data() + since.size(), number);
       return BeginEvents(number);
@@ -256,8 +254,6 @@ HttpServer::HttpServer(boost::asio::io_context* context, LiveService* service, S
   most_strangers_ = std::min(kMostStrangers, room);
 }
 
-HttpServer::~HttpServer() = default;
-
 absl::Status HttpServer::Listen(const std::string& address, uint16_t port) {
   boost::system::error_code error;
   const auto parsed = boost::asio::ip::make_address(address, error);
@@ -304,8 +300,7 @@ void HttpServer::Accept() {
       return AcceptLater();
     }
     const auto is_stranger = [](const HttpSession& session) { return session.IsOpen() && !session.IsKnown(); };
-    const auto strangers =
-        std::count_if(sessions_.begin(), sessions_.end(), [&](const HttpSession* one) { return is_stranger(*one); });
+    const auto strangers = absl::c_count_if(sessions_, [&](const HttpSession* one) { return is_stranger(*one); });
     if (static_cast<size_t>(strangers) >= most_strangers_) CloseFirst(is_stranger);
     auto session = std::make_shared<HttpSession>(std::move(socket), this);
     sessions_.push_back(session.get());
@@ -325,8 +320,7 @@ bool HttpServer::MakeRoomFor(const HttpSession* client) {
   const auto is_other_client = [client](const HttpSession& session) {
     return &session != client && session.IsOpen() && session.IsKnown();
   };
-  const auto clients =
-      std::count_if(sessions_.begin(), sessions_.end(), [&](const HttpSession* one) { return is_other_client(*one); });
+  const auto clients = absl::c_count_if(sessions_, [&](const HttpSession* one) { return is_other_client(*one); });
   if (static_cast<size_t>(clients) < most_clients_) return true;
   return CloseFirst([&](const HttpSession& session) { return is_other_client(session) && session.IsSilent(); });
 }

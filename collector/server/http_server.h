@@ -25,7 +25,6 @@ class HttpServer {
  public:
   /// `context` and `service` outlive it.
   HttpServer(boost::asio::io_context* context, LiveService* service, ServerAccess access);
-  ~HttpServer();
 
   /// Begins to accept. `port` 0: a free one. Errors: no such address; the port is taken.
   absl::Status Listen(const std::string& address, uint16_t port);

@@ -1,6 +1,7 @@
-#include "collector/server/live_document.h"
+// A live run in the shape of a measurement.
 
 #include "collector/metrics/assemble.h"
+#include "collector/server/live_figures.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -14,32 +15,24 @@ Json RoundedSeconds(const std::optional<double>& seconds) {
 }
 
 Json PrefixesOf(const LiveScheduler& scheduler) {
-  Json rows = Json::array();
   const bool is_reported = scheduler.finished().has_value();
   const auto measure = [](const SchedulerTasks& tasks) {
     return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
   };
-  for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), kMostRows, measure)) {
-    rows.push_back({{"prefix", prefix},
-                    {"finished", is_reported ? Json(tasks.finished) : Json()},
-                    {"compute_seconds", is_reported ? RoundedSeconds(tasks.compute_seconds) : Json()},
-                    {"compute_seconds_in_all", RoundedSeconds(tasks.compute_seconds_in_all)}});
-  }
-  return rows;
+  return Mapped<Json>(Largest(scheduler.tasks(), kMostRows, measure), [&](const auto& row) {
+    const SchedulerTasks& tasks = row.second;
+    return Json{{"prefix", row.first},
+                {"finished", is_reported ? Json(tasks.finished) : Json()},
+                {"compute_seconds", is_reported ? RoundedSeconds(tasks.compute_seconds) : Json()},
+                {"compute_seconds_in_all", RoundedSeconds(tasks.compute_seconds_in_all)}};
+  });
 }
 
 Json FinishedByWorker(const LiveScheduler& scheduler) {
-  Json rows = Json::array();
   const auto measure = [](int64_t tasks) { return tasks; };
-  for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), kMostRows, measure)) {
-    rows.push_back({{"worker", worker}, {"finished", finished}});
-  }
-  return rows;
-}
-
-bool TellsSeconds(const LiveScheduler& scheduler) {
-  return std::any_of(scheduler.tasks().begin(), scheduler.tasks().end(),
-                     [](const auto& entry) { return entry.second.compute_seconds_in_all.has_value(); });
+  return Mapped<Json>(Largest(scheduler.finished_by_worker(), kMostRows, measure), [](const auto& row) {
+    return Json{{"worker", row.first}, {"finished", row.second}};
+  });
 }
 
 std::string WhyNoRate(const LiveScheduler& scheduler) {
@@ -62,10 +55,7 @@ template <class Row>
 Json Picked(const Row& row, std::initializer_list<std::string_view> keys) {
   Json picked = Json::object();
   for (const std::string_view key : keys) {
-    const absl::Span<const Column> columns = Row::Columns();
-    std::find_if(columns.begin(), columns.end(), [key](const Column& column) {
-      return column.key == key;
-    })->write(&row, &picked[std::string(key)]);
+    FindBy(Row::Columns(), &Column::key, key)->write(&row, &picked[std::string(key)]);
   }
   return picked;
 }
@@ -116,8 +106,6 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_finished_task_rate_hz", "Hz", "Tasks finished now", "Per second, in the last 30 s."},
 };
 
-double Seconds(int64_t nanoseconds) { return nanoseconds / 1e9; }
-
 RunFacts RunOf(const LiveModel& model) {
   const LiveCommand& command = model.command();
   RunFacts run;
@@ -134,6 +122,30 @@ RunFacts RunOf(const LiveModel& model) {
   run.exit_status = command.exit_status;
   run.engine = Text::OrNull(model.engine());
   return run;
+}
+
+/// Adds the sums over the schedulers, and why some are null.
+void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
+  if (model.schedulers().empty()) return;
+  if (model.has_schedulers_only()) {
+    // what else there is would be a count of records, of which there are none
+    const auto counted = metrics->values();
+    for (const auto& [key, value] : counted) {
+      metrics->SetNull(key, "there are no records");
+    }
+  }
+  for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
+                                  {"live_scheduler_cores", "cores"},
+                                  {"live_scheduler_tasks", "tasks"},
+                                  {"live_erred_tasks", "erred"}}) {
+    const auto get = [count = name](const LiveScheduler& scheduler) { return scheduler.count(count); };
+    metrics->SetOptional(key, SumOver(model, get), "");
+  }
+  const std::string why_not = WhyNoRate(model.schedulers().rbegin()->second);
+  const auto finished = [](const LiveScheduler& scheduler) { return scheduler.finished(); };
+  const auto rate = [&model](const LiveScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
+  metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
+  metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
 }
 
 MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
@@ -310,34 +322,12 @@ Json SchedulersJson(const LiveModel& model) {
     for (const char* key : {"finished", "finished_rate_now"}) {
       if (row[key].is_null()) reasons[key] = WhyNoRate(scheduler);
     }
-    if (!TellsSeconds(scheduler)) reasons["compute_seconds_in_all"] = "the scheduler does not report them";
+    const bool has_seconds = absl::c_any_of(
+        scheduler.tasks(), [](const auto& entry) { return entry.second.compute_seconds_in_all.has_value(); });
+    if (!has_seconds) reasons["compute_seconds_in_all"] = "the scheduler does not report them";
     row["not_measured"] = std::move(reasons);
   }
   return rows;
-}
-
-void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
-  if (model.schedulers().empty()) return;
-  if (model.has_schedulers_only()) {
-    // what else there is would be a count of records, of which there are none
-    const auto counted = metrics->values();
-    for (const auto& [key, value] : counted) {
-      metrics->SetNull(key, "there are no records");
-    }
-  }
-  for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
-                                  {"live_scheduler_cores", "cores"},
-                                  {"live_scheduler_tasks", "tasks"},
-                                  {"live_erred_tasks", "erred"}}) {
-    const char* count = name;
-    const auto get = [count](const LiveScheduler& scheduler) { return scheduler.count(count); };
-    metrics->SetOptional(key, SumOver(model, get), "");
-  }
-  const std::string why_not = WhyNoRate(model.schedulers().rbegin()->second);
-  const auto finished = [](const LiveScheduler& scheduler) { return scheduler.finished(); };
-  const auto rate = [&model](const LiveScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
-  metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
-  metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
 }
 
 absl::Span<const MetricDefinition> LiveMetrics() {
@@ -407,18 +397,16 @@ Json OpenChunksJson(const LiveModel& model, size_t most) {
                     {"file", begun->file.empty() ? Json() : Json(begun->file)},
                     {"entry_start", JsonOf(Number(begun->fact.input.entry_start))},
                     {"entry_stop", JsonOf(Number(begun->fact.input.entry_stop))},
-                    {"seconds", Seconds(std::max<int64_t>(0, model.now_ns() - begun->fact.time_ns))}});
+                    {"seconds", std::max<int64_t>(0, model.now_ns() - begun->fact.time_ns) / 1e9}});
   }
   return rows;
 }
 
 Json EventsJson(const LiveModel& model) {
-  Json rows = Json::array();
-  for (const LiveEvent& event : model.events().NewestFirst()) {
-    rows.push_back(
-        {{"number", event.number}, {"time_ns", event.time_ns}, {"kind", ToString(event.kind)}, {"text", event.text}});
-  }
-  return rows;
+  return Mapped<Json>(model.events().NewestFirst(), [](const LiveEvent& event) {
+    return Json{
+        {"number", event.number}, {"time_ns", event.time_ns}, {"kind", ToString(event.kind)}, {"text", event.text}};
+  });
 }
 
 }  // namespace crema

@@ -116,6 +116,11 @@ FigureText Words(std::string words) { return {std::move(words), "", ""}; }
 
 double BitRate(double bytes_per_second) { return bytes_per_second * 8 / 1e9; }
 
+KeyFigureRow Unknown(KeyFigureRow row, std::string why) {
+  row.why_not = std::move(why);
+  return row;
+}
+
 /// A rate of the last seconds, beside that of the whole run.
 KeyFigureRow RateRow(KeyFigureRow row, const LiveFigures& figures, double now, double mean,
                      std::string (*words)(double)) {
@@ -127,18 +132,14 @@ KeyFigureRow RateRow(KeyFigureRow row, const LiveFigures& figures, double now, d
 
 KeyFigureRow EventRate(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true}};
-  row.why_not = "no chunk said its events (SetEvents)";
-  if (model.totals().events.count == 0) return row;
-  row.why_not.clear();
+  if (model.totals().events.count == 0) return Unknown(std::move(row), "no chunk said its events (SetEvents)");
   return RateRow(std::move(row), figures, figures.event_rate, figures.mean_event_rate.value_or(0), HumanRate);
 }
 
 KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}};
-  row.why_not = "no chunk said its bytes (AddBytesRead)";
   const ByteSums& bytes = model.totals().bytes;
-  if (bytes.with_read == 0) return row;
-  row.why_not.clear();
+  if (bytes.with_read == 0) return Unknown(std::move(row), "no chunk said its bytes (AddBytesRead)");
   row = RateRow(std::move(row), figures, BitRate(figures.byte_rate), BitRate(figures.mean_byte_rate.value_or(0)),
                 HumanBitRate);
   row.notes.push_back(Words(HumanData(static_cast<double>(bytes.read)) + " read"));
@@ -147,10 +148,7 @@ KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
 
 KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Cores busy", {"core_efficiency", ChangeOf::kShare, true}};
-  if (model.has_schedulers_only()) {
-    row.why_not = "no chunk was recorded";
-    return row;
-  }
+  if (model.has_schedulers_only()) return Unknown(std::move(row), "no chunk was recorded");
   row.value = static_cast<double>(figures.busy);
   row.text = fmt::format("{} of {}", figures.busy, figures.cores);
   row.share = figures.busy_share;
@@ -163,10 +161,7 @@ KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
 
 KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
   KeyFigureRow row = {"CPU efficiency", {"cpu_efficiency", ChangeOf::kShare, true}};
-  if (!figures.cpu_efficiency.has_value()) {
-    row.why_not = "not recorded, or more than the cores have";
-    return row;
-  }
+  if (!figures.cpu_efficiency.has_value()) return Unknown(std::move(row), "not recorded, or more than the cores have");
   row.value = row.share = figures.cpu_efficiency;
   row.text = HumanPercent(*figures.cpu_efficiency);
   row.notes = {Words("since start")};
@@ -186,10 +181,7 @@ KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
 
 KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Peak memory", {"peak_memory_bytes", ChangeOf::kMemory, false}};
-  if (!figures.memory.has_value()) {
-    row.why_not = "no worker was sampled";
-    return row;
-  }
+  if (!figures.memory.has_value()) return Unknown(std::move(row), "no worker was sampled");
   const WorstMemory& worst = *figures.memory;
   row.value = static_cast<double>(worst.bytes);
   row.text = HumanMemory(*row.value);
@@ -212,10 +204,7 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
 KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}};
   const LiveTotals& totals = model.totals();
-  if (model.has_schedulers_only()) {
-    row.why_not = "no chunk was recorded";
-    return row;
-  }
+  if (model.has_schedulers_only()) return Unknown(std::move(row), "no chunk was recorded");
   const auto gone = static_cast<double>(totals.gone()), attempts = static_cast<double>(model.attempts());
   row.value = gone;
   row.text = fmt::format("{} of {}", HumanCount(gone), HumanCount(attempts));

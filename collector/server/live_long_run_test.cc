@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 
-#include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"

@@ -19,13 +19,35 @@ std::string ChunkName(int64_t number, const ChunkInput& input) {
   return name;
 }
 
-std::string FirstLine(std::string_view text) {
-  constexpr size_t kMost = 160;
-  std::string line(text.substr(0, text.find('\n')));
-  if (line.size() <= kMost) return line;
-  size_t end = kMost;
-  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
-  return line.substr(0, end) + "…";
+std::string FirstLine(std::string_view text) { return CutText(text.substr(0, text.find('\n')), 160); }
+
+// A log that is followed is read once a second: what it brings ended a moment ago, whatever its host's clock says.
+constexpr double kLatestSeconds = 5;
+
+/// Cuts the seconds before `stop` into equal parts of a second or less, or into as many as are worth the time, and
+/// calls `take(time, share)` with the middle of each and its share of all.
+template <class Take>
+void Spread(double stop, double seconds, const Take& take) {
+  constexpr double kMostParts = 3600;
+  const double parts = std::clamp(std::ceil(seconds), 1.0, kMostParts);
+  for (double part = 0.5; part < parts; ++part) take(stop - seconds * (1 - part / parts), 1 / parts);
+}
+
+int64_t WholeSecond(double time) { return static_cast<int64_t>(std::floor(time)); }
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kBefore = 200;
+
+std::string MemoryText(const LiveWorker& worker, const std::optional<double>& left) {
+  const std::string sizes =
+      fmt::format("{} of {}", HumanMemory(worker.rss_bytes), HumanMemory(*worker.memory_limit_bytes));
+  if (!left.has_value()) return fmt::format("{} memory grew, now {}", worker.worker(), sizes);
+  return fmt::format("{} memory grows: {}, the limit is reached in about {}", worker.worker(), sizes,
+                     HumanDuration(std::round(*left)));
+}
+
+std::string SlowText(const LiveWorker& worker, double factor) {
+  return fmt::format("{} takes {} times as long as chunks of the same size do", worker.worker(), HumanFactor(factor));
 }
 
 }  // namespace
@@ -52,8 +74,7 @@ uint32_t LiveModel::Dataset(std::string_view name) {
   if (found != dataset_index_.end()) return found->second;
   if (datasets_.size() + 1 >= kMostDatasets && text != "(other)") return Dataset("(other)");
   const auto index = static_cast<uint32_t>(datasets_.size());
-  datasets_.emplace_back();
-  datasets_.back().name = text;
+  datasets_.emplace_back().name = text;
   dataset_index_.emplace(std::move(text), index);
   return index;
 }
@@ -88,7 +109,10 @@ void LiveModel::Add(LiveLog& log, const Record& record) {
       break;
     case RecordType::kSample:
       saw_alive(record.sample.time_ns);
-      AddSample(worker, record.sample);
+      if (record.sample.memory_limit_bytes.has_value()) worker.memory_limit_bytes = record.sample.memory_limit_bytes;
+      if (record.sample.rss_bytes.has_value()) {
+        AddMemoryPoint(worker, record.sample.time_ns, *record.sample.rss_bytes, record.sample.counts);
+      }
       break;
     case RecordType::kEnd:
       saw_alive(record.end.time_ns);
@@ -282,12 +306,6 @@ void LiveModel::AddSchedulerWorker(const ClusterWorkerFact& worker) {
   for (const WorkerId id : known->second) TakeScheduler(worker, workers_[id]);
 }
 
-void LiveModel::AddSample(LiveWorker& worker, const SampleFact& sample) {
-  worker.last_ns = std::max(worker.last_ns, sample.time_ns);
-  if (sample.memory_limit_bytes.has_value()) worker.memory_limit_bytes = sample.memory_limit_bytes;
-  if (sample.rss_bytes.has_value()) AddMemoryPoint(worker, sample.time_ns, *sample.rss_bytes, sample.counts);
-}
-
 void LiveModel::AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes,
                           const ProcessCounts& counts) {
   const auto known = workers_of_pid_.find({host, pid});
@@ -316,34 +334,12 @@ void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_
   }
 }
 
-namespace {
-
-// A log that is followed is read once a second: what it brings ended a moment ago, whatever its host's clock says.
-constexpr double kLatestSeconds = 5;
-
-}  // namespace
-
 double LiveModel::SecondOf(const LiveWorker& worker, int64_t stop_ns) const {
   double second = (stop_ns - origin_ns_ - shift_ns_) / 1e9;
   const double now = (now_ns_ - origin_ns_ - shift_ns_) / 1e9;
   if (worker.is_following) second = std::max(second, now - kLatestSeconds);
   return std::min(second, now);
 }
-
-namespace {
-
-/// Cuts the seconds before `stop` into equal parts of a second or less, or into as many as are worth the time, and
-/// calls `take(time, share)` with the middle of each and its share of all.
-template <class Take>
-void Spread(double stop, double seconds, const Take& take) {
-  constexpr double kMostParts = 3600;
-  const double parts = std::clamp(std::ceil(seconds), 1.0, kMostParts);
-  for (double part = 0.5; part < parts; ++part) take(stop - seconds * (1 - part / parts), 1 / parts);
-}
-
-int64_t WholeSecond(double time) { return static_cast<int64_t>(std::floor(time)); }
-
-}  // namespace
 
 void LiveModel::AddTimes(LiveWorker& worker, const LiveSums& dataset, const SummedAttempts& ended, int64_t bytes,
                          double counted_seconds) {
@@ -393,13 +389,6 @@ void LiveModel::AddTaskTime(const LiveWorker& worker, const TaskFact& task) {
   });
 }
 
-namespace {
-
-constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kBefore = 200;
-
-}  // namespace
-
 void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   if (now_ns_ == 0) {
     origin_ns_ = now_ns - kBefore * kSecondNs;
@@ -414,10 +403,8 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   latest_chunks_.Forget(now_ns_);
   if (passed_ns > 0) {
     // a tick that came late stands for the seconds that it missed, as far as they are kept
-    double open = 0;
-    for (const LiveWorker& worker : workers_) {
-      if (worker.is_at_work()) open += worker.busy_cores();
-    }
+    const auto open =
+        SumOf<double>(workers_, [](const LiveWorker& worker) { return worker.is_at_work() ? worker.busy_cores() : 0; });
     if (RunSecond* bin = recent_.Find(second_); bin != nullptr) {
       bin->core_ns += live_cores() * static_cast<double>(passed_ns);
       bin->occupied_ns += open * static_cast<double>(passed_ns);
@@ -511,22 +498,6 @@ std::optional<double> SecondsToLimit(const LiveWorker& worker) {
                                                : std::nullopt;
 }
 
-namespace {
-
-std::string MemoryText(const LiveWorker& worker, const std::optional<double>& left) {
-  const std::string sizes =
-      fmt::format("{} of {}", HumanMemory(worker.rss_bytes), HumanMemory(*worker.memory_limit_bytes));
-  if (!left.has_value()) return fmt::format("{} memory grew, now {}", worker.worker(), sizes);
-  return fmt::format("{} memory grows: {}, the limit is reached in about {}", worker.worker(), sizes,
-                     HumanDuration(std::round(*left)));
-}
-
-std::string SlowText(const LiveWorker& worker, double factor) {
-  return fmt::format("{} takes {} times as long as chunks of the same size do", worker.worker(), HumanFactor(factor));
-}
-
-}  // namespace
-
 void LiveModel::JudgeMemory(LiveWorker& worker) {
   const std::optional<double> left = SecondsToLimit(worker);
   if (!worker.memory_is_warned) {
@@ -619,23 +590,13 @@ double LiveModel::core_seconds() const {
 }
 
 double LiveModel::live_cores() const {
-  double cores = 0;
-  for (const LiveWorker& worker : workers_) {
-    if (worker.is_at_work()) cores += worker.cores();
-  }
-  return cores;
+  return SumOf<double>(workers_, [](const LiveWorker& worker) { return worker.is_at_work() ? worker.cores() : 0; });
 }
 
-int64_t LiveModel::open_chunks() const {
-  int64_t open = 0;
-  for (const LiveWorker& worker : workers_) open += worker.open_chunks();
-  return open;
-}
+int64_t LiveModel::open_chunks() const { return SumOf<int64_t>(workers_, &LiveWorker::open_chunks); }
 
 int64_t LiveModel::unrecorded() const {
-  int64_t unrecorded = totals_.counts.num_unrecorded_attempts;
-  for (const LiveWorker& worker : workers_) unrecorded += worker.unrecorded_chunks();
-  return unrecorded;
+  return totals_.counts.num_unrecorded_attempts + SumOf<int64_t>(workers_, &LiveWorker::unrecorded_chunks);
 }
 
 std::vector<int64_t> LiveModel::OpenByDataset() const {

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "collector/engines/engines.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/metrics/attempts/breakdown.h"
 #include "collector/metrics/workers/worker_life.h"
@@ -233,16 +234,13 @@ struct LiveWorker : ProcessRow {
   }
   template <class Fact>
   int32_t LaneOf(const Fact& fact) const {
-    const auto found = lane_of_thread.find(IdOfThread(fact));
-    return found == lane_of_thread.end() ? -1 : found->second;
+    return ValueOr(lane_of_thread, IdOfThread(fact), -1);
   }
 
   /// Chunks that have begun and not ended; of which only the record seems to be missing.
   int64_t open_chunks() const { return CountBegun() - unrecorded_chunks(); }
   int64_t unrecorded_chunks() const {
-    int64_t chunks = 0;
-    for (const auto& log : logs) chunks += static_cast<int64_t>(log->attempts->unrecorded());
-    return chunks;
+    return crema::SumOf<int64_t>(logs, [](const auto& log) { return log->attempts->unrecorded(); });
   }
   /// Calls `visit(log, begun)` for each open chunk.
   template <class Visit>
@@ -267,9 +265,7 @@ struct LiveWorker : ProcessRow {
 
  private:
   int64_t CountBegun() const {
-    int64_t chunks = 0;
-    for (const auto& log : logs) chunks += static_cast<int64_t>(log->attempts->begun());
-    return chunks;
+    return crema::SumOf<int64_t>(logs, [](const auto& log) { return log->attempts->begun(); });
   }
 };
 
@@ -285,8 +281,7 @@ template <class Value, class Measure>
 std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, Value>& values, size_t most,
                                                    const Measure& measure) {
   std::vector<std::pair<std::string, Value>> rows(values.begin(), values.end());
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const auto& a, const auto& b) { return measure(a.second) > measure(b.second); });
+  SortLargestFirst(&rows, [&](const auto& row) { return measure(row.second); });
   if (rows.size() > most) rows.resize(most);
   return rows;
 }
@@ -502,7 +497,6 @@ class LiveModel {
   /// The worker of this process; a new one where there is none yet.
   WorkerId WorkerOf(const ProcessFact& process);
   static void TakeScheduler(const ClusterWorkerFact& known, LiveWorker& worker);
-  void AddSample(LiveWorker& worker, const SampleFact& sample);
   /// Whether it is the first result of its chunk.
   bool CountResult(const LiveWorker& worker, const ChunkFact& chunk, uint64_t identity);
   void NoteFailure(const LiveWorker& worker, const ChunkFact& chunk, uint64_t identity);

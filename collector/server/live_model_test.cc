@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "collector/server/live_sources.h"

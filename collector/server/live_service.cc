@@ -12,14 +12,13 @@
 #include <set>
 
 #include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
 #include "collector/engines/http_get.h"
 #include "collector/exports/export_format.h"
+#include "collector/idioms/descriptor.h"
 #include "collector/records/json_fields.h"
-#include "collector/server/live_document.h"
-#include "collector/server/served_files.h"
 
 namespace crema {
-
 namespace {
 
 std::string Lower(std::string_view text) { return absl::AsciiStrToLower(absl::string_view(text.data(), text.size())); }
@@ -156,8 +155,7 @@ std::vector<std::string> OwnHostNames(const std::vector<std::string>& given) {
 bool IsOwnHost(std::string_view host, std::string_view address, const std::vector<std::string>& names) {
   const std::string name = Lower(WithoutPort(host));
   if (name.empty()) return false;
-  if (name == "127.0.0.1" || name == "[::1]" || name == AsHost(address)) return true;
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return name == "127.0.0.1" || name == "[::1]" || name == AsHost(address) || absl::c_linear_search(names, name);
 }
 
 bool HasToken(std::string_view token, const HttpTarget& target, std::string_view authorization,
@@ -193,18 +191,16 @@ std::string TokenCookie(std::string_view token) {
 }
 
 absl::StatusOr<std::string> TokenOfFile(const std::string& path) {
-  constexpr int kFlags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  int descriptor = open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0600);
-  if (descriptor < 0 && errno == EACCES) descriptor = open(path.c_str(), O_RDONLY | kFlags);  // 0400
+  constexpr int kFlags = O_NONBLOCK | O_NOCTTY;
+  Descriptor descriptor(path.c_str(), O_RDWR | O_CREAT | kFlags);
+  if (descriptor < 0 && errno == EACCES) descriptor = Descriptor(path.c_str(), O_RDONLY | kFlags);  // 0400
   if (descriptor < 0) return Failed(path);
-  absl::StatusOr<std::string> token = ReadOrMake(path, descriptor);
-  close(descriptor);
-  return token;
+  return ReadOrMake(path, descriptor);
 }
 
-namespace {
-
 // What the page is shown of a live run, as values and rows that change one by one.
+
+namespace {
 
 /// Rows of workers that the page is sent; the API has all of them.
 inline constexpr size_t kMostWorkerRows = 200;
@@ -228,11 +224,9 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["workers"] = figures.workers.at_work;
   run["cores"] = figures.cores;
   store->Set("run", std::move(run));
-  Json rows = Json::array();
-  for (const SourceState& source : sources) {
-    rows.push_back({{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}});
-  }
-  store->Set("sources", std::move(rows));
+  store->Set("sources", Mapped<Json>(sources, [](const SourceState& source) {
+               return Json{{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}};
+             }));
   store->Set("schedulers", SchedulersJson(model));
 }
 
@@ -243,17 +237,15 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
   tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
   tiles["failed"] = model.has_schedulers_only() ? Json() : Json(model.totals().gone());
-  Json rows = Json::array();
-  for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) {
+  tiles["rows"] = Mapped<Json>(LiveKeyFigureRows(model, figures), [](const KeyFigureRow& row) {
     std::string notes = row.why_not;
     for (const FigureText& note : row.notes) notes += (notes.empty() ? "" : " · ") + note.text();
-    rows.push_back({{"key", row.figure.key},
-                    {"label", row.label},
-                    {"text", row.text},
-                    {"mark", row.mark.has_value() ? Json(ToString(*row.mark)) : Json()},
-                    {"note", std::move(notes)}});
-  }
-  tiles["rows"] = std::move(rows);
+    return Json{{"key", row.figure.key},
+                {"label", row.label},
+                {"text", row.text},
+                {"mark", row.mark.has_value() ? Json(ToString(*row.mark)) : Json()},
+                {"note", std::move(notes)}};
+  });
   store->Set("tiles", std::move(tiles));
 }
 
@@ -272,16 +264,10 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
   for (size_t i = 0; i < model.datasets().size(); ++i) {
     store->SetRow("datasets", std::to_string(i), LiveDatasetJson(model, i, open[i]));
   }
-  Json recent = Json::array();
-  for (const RecentShare& share : figures.recent) {
-    recent.push_back({{"key", share.key}, {"label", share.label}, {"share", Rounded(share.share)}});
-  }
+  Json recent = Mapped<Json>(figures.recent, [](const RecentShare& share) {
+    return Json{{"key", share.key}, {"label", share.label}, {"share", Rounded(share.share)}};
+  });
   store->Set("recent", {{"seconds", figures.recent_seconds}, {"shares", std::move(recent)}});
-}
-
-std::set<size_t> ShownWorkers(const LiveModel& model) {
-  const std::vector<size_t> order = WorstWorkersFirst(model, kMostWorkerRows);
-  return {order.begin(), order.end()};
 }
 
 void SetWorkers(const LiveModel& model, const LiveFigures& figures, const std::set<size_t>& shown, DeltaStore* store) {
@@ -374,7 +360,8 @@ void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::v
   SetRun(model, figures, sources, store);
   SetTiles(model, figures, store);
   SetProgress(model, figures, store);
-  const std::set<size_t> shown = ShownWorkers(model);
+  const std::vector<size_t> worst = WorstWorkersFirst(model, kMostWorkerRows);
+  const std::set<size_t> shown(worst.begin(), worst.end());
   SetWorkers(model, figures, shown, store);
   SetStream(model, shown, store);
   SetHistory(model, figures, store);
@@ -403,17 +390,10 @@ constexpr size_t kMostOpenRows = 1000;
 
 constexpr std::string_view kJson = "application/json";
 
-int64_t UnixNow() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 int64_t QueryNumber(const HttpTarget& target, const std::string& name) {
-  const auto found = target.query.find(name);
+  const std::string text = ValueOr(target.query, name, "");
   int64_t number = 0;
-  if (found != target.query.end()) {
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
-  }
+  std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
@@ -424,12 +404,8 @@ std::string Exposition(const Measurement& measurement) {
   TextSink sink(&text);
   ExportSource source = {measurement, {}, {}, {}};
   source.metrics = LiveMetrics();
-  for (const ExportFormat& format : ExportFormats()) {
-    if (format.name != "prometheus") continue;
-    const absl::Status written = format.write_file(source, "", &sink);
-    if (!written.ok()) return "";
-  }
-  return text;
+  const ExportFormat* format = FindBy(ExportFormats(), &ExportFormat::name, "prometheus");
+  return format->write_file(source, "", &sink).ok() ? text : "";
 }
 
 }  // namespace
@@ -475,14 +451,12 @@ Json DeltaStore::Since(int64_t since) const {
   return delta;
 }
 
-void ServedReport::Begin(const std::string& run_id, int64_t records) {
-  records_ = records;
-  page_.reset();
-  writing_ = std::async(std::launch::async, write_, run_id);
-}
-
 LiveReply ServedReport::Answer(const std::string& run_id, int64_t records) {
-  if (!writing_.valid() && (records != records_ || !page_.has_value())) Begin(run_id, records);
+  if (!writing_.valid() && (records != records_ || !page_.has_value())) {
+    records_ = records;
+    page_.reset();
+    writing_ = std::async(std::launch::async, write_, run_id);
+  }
   if (writing_.valid() && !is_writing()) page_ = writing_.get();
   if (!page_.has_value()) return {202, kHtml, kAskAgain};
   if (!page_->ok())
@@ -496,12 +470,12 @@ LiveService::LiveService(boost::asio::io_context* context, const std::vector<std
       timer_(*context),
       model_(std::move(options)),
       sources_(sources, &model_),
-      store_(UnixNow() / 1'000'000),
+      store_(absl::GetCurrentTimeNanos() / 1'000'000),
       on_update_(std::move(on_update)) {}
 
 void LiveService::Start() {
   last_tick_ = Clock::now();
-  model_.Tick(UnixNow(), 0);
+  model_.Tick(absl::GetCurrentTimeNanos(), 0);
   Publish();  // a page that is opened at once finds something
   Round();
 }
@@ -539,7 +513,8 @@ void LiveService::ReadSlice() {
 
 void LiveService::Publish() {
   const Clock::time_point now = Clock::now();
-  model_.Tick(UnixNow(), std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_tick_).count());
+  model_.Tick(absl::GetCurrentTimeNanos(),
+              std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_tick_).count());
   last_tick_ = now;
   figures_ = ComputeLiveFigures(model_);
   UpdatePage(model_, figures_, sources_.states(), &store_);

@@ -107,6 +107,14 @@ class DeltaStore {
   int64_t forgotten_ = 0;  ///< removals up to this change are no longer known
 };
 
+/// The page and its parts, as they are built into the program from page/.
+struct ServedFile {
+  std::string_view path;
+  std::string_view type;  ///< MIME type
+  std::string_view text;
+};
+absl::Span<const ServedFile> ServedFiles();
+
 struct LiveReply {
   int status = 200;
   std::string_view type;
@@ -132,8 +140,6 @@ class ServedReport {
   }
 
  private:
-  void Begin(const std::string& run_id, int64_t records);
-
   Write write_;
   int64_t records_ = -1;  ///< that there were when the last one was begun
   std::optional<absl::StatusOr<std::string>> page_;

@@ -1,6 +1,5 @@
 #include "collector/server/live_sources.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -224,29 +223,26 @@ void LiveSources::NoteProblem(SourceState& state, bool is_there, const std::stri
   state.problem = problem;
 }
 
-void LiveSources::AddLog(std::unique_ptr<Log> log) {
-  log_index_.emplace(log->tail.path(), logs_.size());
-  logs_.push_back(std::move(log));
+LiveSources::Log& LiveSources::AddLog(const std::string& path) {
+  log_paths_.insert(path);
+  return *logs_.emplace_back(std::make_unique<Log>(path));
 }
 
 void LiveSources::OpenLog(const std::string& path) {
-  if (log_index_.count(path) > 0) return;
+  if (log_paths_.count(path) > 0) return;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return;  // a FIFO would be waited for
-  auto log = std::make_unique<Log>(path);
+  Log& log = AddLog(path);
   if (EndsWith(path, kTreeLogSuffix)) {
-    log->tree = std::make_unique<TreeFeed>(model_);
+    log.tree = std::make_unique<TreeFeed>(model_);
   } else {
-    log->records = std::make_unique<RecordFeed>(&parser_, model_);
+    log.records = std::make_unique<RecordFeed>(&parser_, model_);
   }
-  AddLog(std::move(log));
 }
 
 void LiveSources::OpenEngineLog(const EngineLog& found) {
-  if (log_index_.count(found.path) > 0) return;
-  auto log = std::make_unique<Log>(found.path);
-  log->engine = std::make_unique<EngineTaker>(*found.engine, found.path, &parser_, model_);
-  AddLog(std::move(log));
+  if (log_paths_.count(found.path) > 0) return;
+  AddLog(found.path).engine = std::make_unique<EngineTaker>(*found.engine, found.path, &parser_, model_);
 }
 
 void LiveSources::LookInto(size_t source) {

@@ -1,6 +1,8 @@
 // The sources of a live run: directories of logs, single logs and schedulers, of which only what is new is read.
 #pragma once
 
+#include <set>
+
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/records/record_parser.h"
@@ -125,7 +127,7 @@ class LiveSources {
   void LookInto(size_t source);
   void OpenLog(const std::string& path);
   void OpenEngineLog(const EngineLog& log);
-  void AddLog(std::unique_ptr<Log> log);
+  Log& AddLog(const std::string& path);
   void SetLives();
   bool ReadLog(Log& log, size_t most);
   void TakeNews(size_t source, Followed& followed);
@@ -136,8 +138,8 @@ class LiveSources {
   std::vector<std::string> sources_;
   std::vector<SourceState> states_;
   std::vector<std::unique_ptr<Log>> logs_;
-  std::map<std::string, size_t> log_index_;  ///< by path
-  size_t next_log_ = 0;                      ///< of the round
+  std::set<std::string> log_paths_;  ///< of them
+  size_t next_log_ = 0;              ///< of the round
   bool round_is_over_ = true;
   std::map<size_t, std::unique_ptr<Followed>> followed_;  ///< by source: addresses
 };

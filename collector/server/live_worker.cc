@@ -69,8 +69,7 @@ const char* ToString(EventKind kind) {
 
 std::vector<LiveEvent> LiveEvents::NewestFirst() const {
   std::vector<LiveEvent> events(events_.rbegin(), events_.rend());
-  std::stable_sort(events.begin(), events.end(),
-                   [](const LiveEvent& left, const LiveEvent& right) { return left.time_ns > right.time_ns; });
+  SortLargestFirst(&events, &LiveEvent::time_ns);
   return events;
 }
 
@@ -110,10 +109,9 @@ void RateSeries::Add(double seconds, double events, double bytes) {
     bins_.resize((bins_.size() + 1) / 2);
     bin_seconds_ *= 2;
   }
-  const auto index = static_cast<size_t>(seconds / bin_seconds_);
-  if (index >= bins_.size()) bins_.resize(index + 1);
-  bins_[index].events += events;
-  bins_[index].bytes += bytes;
+  Bin& bin = GrownAt(&bins_, static_cast<size_t>(seconds / bin_seconds_));
+  bin.events += events;
+  bin.bytes += bytes;
 }
 
 }  // namespace crema

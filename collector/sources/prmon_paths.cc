@@ -24,8 +24,6 @@ constexpr Names kNames[] = {
     {"memory_monitor_output", ".txt", "memory_monitor_summary", ".json", false},  // ATLAS
     {"prmon.full.", "", "prmon.summary.", ".json", true},                         // ATLAS
 };
-constexpr std::string_view kText = ".txt";
-constexpr std::string_view kSummary = ".json";
 constexpr std::string_view kSnapshot = "_snapshot";  // of the summary, while the job runs
 
 bool IsNumberOfCopy(std::string_view text) {
@@ -77,9 +75,8 @@ bool IsLog(const std::string& file) {
 
 // Whether a file begins as prmon's text, under whatever name.
 bool BeginsAsText(const fs::path& file) {
-  constexpr size_t kHeadBytes = 16;
-  const std::string head = ReadBeginning(file.string(), kHeadBytes);
-  return head.compare(0, 4, "Time") == 0 && head.size() > 4 && (head[4] == ' ' || head[4] == '\t');
+  const std::string head = ReadBeginning(file.string(), 5);
+  return head == "Time " || head == "Time\t";
 }
 
 bool BeginsAsSummary(const fs::path& file) {
@@ -115,8 +112,8 @@ std::optional<PrmonPaths> PrmonFilesOf(const std::string& file) {
   if (BeginsAsSummary(path)) return PrmonPaths{"", path.string()};
   if (!BeginsAsText(path)) return std::nullopt;
   fs::path summary = path;
-  summary.replace_extension(kSummary);
-  return PrmonPaths{path.string(), path.extension() == kText ? IfThere(summary) : std::string()};
+  summary.replace_extension(".json");
+  return PrmonPaths{path.string(), path.extension() == ".txt" ? IfThere(summary) : std::string()};
 }
 
 bool IsPrmonSnapshot(const std::string& summary) { return HasSuffixBeforeCompression(summary, kSnapshot); }

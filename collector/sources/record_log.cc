@@ -1,11 +1,10 @@
 #include "collector/sources/record_log.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 
+#include "collector/idioms/descriptor.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/record_parser.h"
 
@@ -58,14 +57,60 @@ void NoteChunk(int64_t offset, int64_t start_ns, std::vector<ChunkStretch>& stre
 /// What a device did last has not reached its process yet, in ns: where that was killed, it is lost.
 constexpr int64_t kUndelivered = 1'000'000'000;
 
-bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
-
 void TakeProcess(const ProcessFact& fact, AttemptProcess* process) {
   process->Identify(fact);
   process->job = JobOf(fact.engine);
   process->working_directory = fact.working_directory;
   process->worker = process->host + ":" + std::to_string(process->pid);
 }
+
+/// What GPUs did for each chunk of a log. Its lines come after those of the chunks, so the log is looked through
+/// before.
+class GpuOfChunks {
+ public:
+  /// Reads the log's `gpu` lines; a stream, which can be read once only, gives none.
+  explicit GpuOfChunks(const RecordLog& log) {
+    if (log.is_stream) return;
+    DecompressedFile file(log.path);
+    RecordParser parser;
+    std::tuple<int64_t, int64_t, int64_t> process = {log.pid, log.start_ns, log.recorder};
+    ForEachLine(file, {}, [&](const LogLine& line) {
+      if (line.text.rfind("{\"type\":\"gpu\"", 0) != 0 && line.text.rfind("{\"type\":\"process\"", 0) != 0) return true;
+      if (parser.Parse(line.text) != ParseOutcome::kRecord) return true;
+      const Record& record = parser.record();
+      if (record.type == RecordType::kProcess) {
+        process = {record.process.pid, record.process.start_ns, record.process.recorder.value_or(0)};
+        return true;
+      }
+      Process& found = processes_[process];
+      found.until_ns = record.gpu.until_ns;
+      if (!found.until_ns.has_value() && (!record.gpu.is_last || !record.gpu.reason.empty())) {
+        found.until_ns = record.gpu.reason.empty() ? record.gpu.time_ns - kUndelivered : 0;
+      }
+      for (const GpuRowFact& row : record.gpu.rows) {
+        if (row.chunk.has_value()) found.chunks[*row.chunk].Add(row.work);
+      }
+      return true;
+    }).IgnoreError();  // who reads the records says what is wrong with the file
+  }
+
+  /// The sums of the chunk; nullopt where its process did not count, or not until the chunk's end. `pid`, `start_ns`
+  /// and `recorder` as in the process line.
+  std::optional<GpuWork> Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const {
+    const auto process = processes_.find({pid, start_ns, recorder});
+    if (process == processes_.end() || chunk.stop_ns > process->second.until_ns.value_or(chunk.stop_ns)) {
+      return std::nullopt;
+    }
+    return ValueOr(process->second.chunks, chunk.number, GpuWork());
+  }
+
+ private:
+  struct Process {
+    std::map<int64_t, GpuWork> chunks;
+    std::optional<int64_t> until_ns;  ///< then, or before, it stopped counting, or vanished
+  };
+  std::map<std::tuple<int64_t, int64_t, int64_t>, Process> processes_;
+};
 
 }  // namespace
 
@@ -92,11 +137,8 @@ int64_t TimeOf(const Record& record) {
 }
 
 bool IsHeldByItsProcess(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  close(descriptor);  // gives the lock back
-  return held;
+  const Descriptor descriptor(path, O_RDONLY);
+  return descriptor >= 0 && flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 std::string_view KindOfLog(std::string_view name) {
@@ -127,15 +169,13 @@ void LogReading::Warn(std::string warning) { KeepFirst(std::move(warning), &warn
 void LogReading::Stop(std::string why) { KeepFirst(std::move(why), &stops, &more_stops); }
 
 void LogReading::Add(const LogReading& other) {
-  records_read += other.records_read;
-  records_malformed += other.records_malformed;
-  records_torn += other.records_torn;
-  records_unknown += other.records_unknown;
-  logs_damaged += other.logs_damaged;
+  for (const auto count :
+       {&LogReading::records_read, &LogReading::records_malformed, &LogReading::records_torn,
+        &LogReading::records_unknown, &LogReading::logs_damaged, &LogReading::more_warnings, &LogReading::more_stops}) {
+    this->*count += other.*count;
+  }
   for (const std::string& warning : other.warnings) Warn(warning);
-  more_warnings += other.more_warnings;
   for (const std::string& stop : other.stops) Stop(stop);
-  more_stops += other.more_stops;
 }
 
 LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record) {
@@ -232,18 +272,21 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
   bool has_process = log.has_process_line || part.begin > 0;
 
   const auto note = [&reading](int64_t line, std::string what) {
-    KeepFirst(LogProblem{line, std::move(what)}, &reading.problems, &reading.more_problems);
+    KeepFirst(LogProblem{line, std::move(what)}, &reading.problems, &reading.counts.more_warnings);
   };
   RecordParser parser;
   const absl::StatusOr<int64_t> lines = ForEachLine(file, part, [&](const LogLine& line) {
     if (line.too_long) {
-      ++reading.records_malformed;
+      ++reading.counts.records_malformed;
       note(line.number, fmt::format("longer than {} bytes; the line was left out", kMaxLineBytes));
       return true;
     }
-    switch (parser.Parse(line.text)) {
+    const ParseOutcome outcome = parser.Parse(line.text);
+    const bool is_begun = !line.whole && running;  // the rest of it may come
+    if (is_begun && outcome != ParseOutcome::kRecord && outcome != ParseOutcome::kOtherSchema) return true;
+    switch (outcome) {
       case ParseOutcome::kRecord:
-        ++reading.records_read;
+        ++reading.counts.records_read;
         // Whatever is no record adds no process.
         if (!has_process && parser.record().type != RecordType::kProcess) on_record(ProcessFromName(log));
         has_process = true;
@@ -256,17 +299,14 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
         on_record(parser.record());
         break;
       case ParseOutcome::kUnknownType:
-        if (!line.whole && running) break;
-        ++reading.records_unknown;
+        ++reading.counts.records_unknown;
         break;
       case ParseOutcome::kTorn:
-        if (!line.whole && running) break;
-        ++reading.records_torn;
+        ++reading.counts.records_torn;
         note(line.number, "the rest of this record was never written; the line was left out");
         break;
       case ParseOutcome::kMalformed:
-        if (!line.whole && running) break;
-        ++reading.records_malformed;
+        ++reading.counts.records_malformed;
         note(line.number, fmt::format("{}; the line was left out", parser.reason()));
         break;
       case ParseOutcome::kOtherSchema:
@@ -291,14 +331,10 @@ LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& pa
   whole.logs_damaged = absl::c_any_of(
       parts, [](const LogPartReading& part) { return !part.failure.empty() || part.refused.has_value(); });
   for (const LogPartReading& part : parts) {
-    whole.records_read += part.records_read;
-    whole.records_malformed += part.records_malformed;
-    whole.records_torn += part.records_torn;
-    whole.records_unknown += part.records_unknown;
+    whole.Add(part.counts);
     for (const LogProblem& problem : part.problems) {
       whole.Warn(fmt::format("{}:{}: {}", log.path, lines + problem.line, problem.what));
     }
-    whole.more_warnings += part.more_problems;
     if (!part.failure.empty()) whole.Stop(fmt::format("{}: {}", log.path, part.failure));
     if (part.refused.has_value()) {
       whole.Stop(fmt::format("{}:{}: {}", log.path, lines + part.refused->line, part.refused->what));
@@ -307,39 +343,6 @@ LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& pa
     lines += part.lines;
   }
   return whole;
-}
-
-GpuOfChunks::GpuOfChunks(const RecordLog& log) {
-  if (log.is_stream) return;
-  DecompressedFile file(log.path);
-  RecordParser parser;
-  std::tuple<int64_t, int64_t, int64_t> process = {log.pid, log.start_ns, log.recorder};
-  ForEachLine(file, {}, [&](const LogLine& line) {
-    if (!BeginsWith(line.text, "{\"type\":\"gpu\"") && !BeginsWith(line.text, "{\"type\":\"process\"")) return true;
-    if (parser.Parse(line.text) != ParseOutcome::kRecord) return true;
-    const Record& record = parser.record();
-    if (record.type == RecordType::kProcess) {
-      process = {record.process.pid, record.process.start_ns, record.process.recorder.value_or(0)};
-      return true;
-    }
-    Process& found = processes_[process];
-    found.until_ns = record.gpu.until_ns;
-    if (!found.until_ns.has_value() && (!record.gpu.is_last || !record.gpu.reason.empty())) {
-      found.until_ns = record.gpu.reason.empty() ? record.gpu.time_ns - kUndelivered : 0;
-    }
-    for (const GpuRowFact& row : record.gpu.rows) {
-      if (row.chunk.has_value()) found.chunks[*row.chunk].Add(row.work);
-    }
-    return true;
-  }).IgnoreError();  // who reads the records says what is wrong with the file
-}
-
-std::optional<GpuWork> GpuOfChunks::Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const {
-  const auto process = processes_.find({pid, start_ns, recorder});
-  if (process == processes_.end() || chunk.stop_ns > process->second.until_ns.value_or(chunk.stop_ns)) {
-    return std::nullopt;
-  }
-  return ValueOr(process->second.chunks, chunk.number, GpuWork());
 }
 
 LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,

@@ -136,14 +136,10 @@ struct LogProblem {
 
 /// What reading one part came to.
 struct LogPartReading {
-  int64_t lines = 0;  ///< all of them
-  int64_t records_read = 0;
-  int64_t records_malformed = 0;
-  int64_t records_torn = 0;
-  int64_t records_unknown = 0;
+  int64_t lines = 0;                 ///< all of them
+  LogReading counts;                 ///< of its records, and of problems beyond the first
   std::vector<LogProblem> problems;  ///< the first `LogReading::kMaxWarnings`
-  int64_t more_problems = 0;
-  std::string failure;  ///< why reading ended early; empty: it did not
+  std::string failure;               ///< why reading ended early; empty: it did not
   /// Another major schema began: nothing after it in the log may be used.
   std::optional<LogProblem> refused;
   std::vector<ChunkStretch> stretches;  ///< by offset
@@ -160,27 +156,6 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
 /// What the parts of a log, all of them and in order, came to: the same as if it had been read in one. After one that
 /// was `refused` come no others.
 LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& parts);
-
-// The attempts in record logs, one after another: a log of any length costs the same memory.
-
-/// What GPUs did for each chunk of a log. Its lines come after those of the chunks, so the log is looked through
-/// before.
-class GpuOfChunks {
- public:
-  /// Reads the log's `gpu` lines; a stream, which can be read once only, gives none.
-  explicit GpuOfChunks(const RecordLog& log);
-
-  /// The sums of the chunk; nullopt where its process did not count, or not until the chunk's end. `pid`, `start_ns`
-  /// and `recorder` as in the process line.
-  std::optional<GpuWork> Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const;
-
- private:
-  struct Process {
-    std::map<int64_t, GpuWork> chunks;
-    std::optional<int64_t> until_ns;  ///< then, or before, it stopped counting, or vanished
-  };
-  std::map<std::tuple<int64_t, int64_t, int64_t>, Process> processes_;
-};
 
 /// Whose chunk it was.
 struct AttemptProcess : ProcessIdentity {

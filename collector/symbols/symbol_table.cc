@@ -17,11 +17,13 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -29,12 +31,6 @@ namespace {
 
 // No table of a real file is larger; a file that claims more is damaged.
 constexpr uint64_t kMostTableBytes = uint64_t{1} << 30;
-
-std::string Hexadecimal(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
 
 constexpr std::chrono::seconds kLongest{20};  // of a library of a gigabyte; nobody waits longer for line numbers
 constexpr int kNotFound = 127;
@@ -59,7 +55,10 @@ class Program {
     close(ends[1]);
   }
   ~Program() {
-    Stop();
+    if (pid_ >= 0) {
+      kill(pid_, SIGKILL);
+      Status();
+    }
     if (output_ >= 0) close(output_);
   }
   Program(const Program&) = delete;
@@ -97,15 +96,21 @@ class Program {
   }
 
  private:
-  void Stop() {
-    if (pid_ < 0) return;
-    kill(pid_, SIGKILL);
-    Status();
-  }
-
   pid_t pid_ = -1;
   int output_ = -1;
 };
+
+/// A line of addr2line's: `/home/me/fit.cc:12 (discriminator 3)`, or `??:0`.
+std::optional<SourceLine> ParseSourceLine(std::string_view text) {
+  text = text.substr(0, text.find(" (discriminator"));
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || text.substr(0, colon) == "??") return std::nullopt;
+  SourceLine place{std::string(text.substr(0, colon)), 0};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, place.line);
+  if (error != std::errc() || stop != end || place.line <= 0) return std::nullopt;
+  return place;
+}
 
 }  // namespace
 
@@ -203,7 +208,7 @@ class ElfFile {
       const uint64_t name = rounded(note.n_namesz);
       if (name > notes.size() || note.n_descsz > notes.size() - name) break;
       if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == std::string_view(kOwner, sizeof kOwner)) {
-        return Hexadecimal(notes.substr(name, note.n_descsz));
+        return absl::BytesToHexString({notes.data() + name, note.n_descsz});
       }
       notes.remove_prefix(std::min<uint64_t>(name + rounded(note.n_descsz), notes.size()));
     }
@@ -272,17 +277,6 @@ std::optional<NativeFunction> SymbolTable::FunctionAt(uint64_t address) const {
   return std::nullopt;
 }
 
-std::optional<SourceLine> ParseSourceLine(std::string_view text) {
-  text = text.substr(0, text.find(" (discriminator"));
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || text.substr(0, colon) == "??") return std::nullopt;
-  SourceLine place{std::string(text.substr(0, colon)), 0};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, place.line);
-  if (error != std::errc() || stop != end || place.line <= 0) return std::nullopt;
-  return place;
-}
-
 absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std::string& file,
                                                                        const std::vector<uint64_t>& addresses) {
   std::vector<std::string> command = {"addr2line", "-e", file};
@@ -294,11 +288,8 @@ absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std
   }
   if (program.Status() != 0) return absl::UnavailableError("addr2line does not run here (install binutils)");
   std::vector<std::optional<SourceLine>> lines;
-  for (size_t at = 0; at < output->size();) {
-    const size_t end = std::min(output->find('\n', at), output->size());
-    lines.push_back(ParseSourceLine(std::string_view(*output).substr(at, end - at)));
-    at = end + 1;
-  }
+  std::istringstream texts(*output);
+  for (std::string text; std::getline(texts, text);) lines.push_back(ParseSourceLine(text));
   if (lines.size() != addresses.size()) {
     return absl::InternalError(fmt::format("addr2line does not answer for {}", file));
   }

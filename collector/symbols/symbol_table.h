@@ -55,7 +55,4 @@ struct SourceLine {
 absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std::string& file,
                                                                        const std::vector<uint64_t>& addresses);
 
-/// A line of addr2line's: `/home/me/fit.cc:12 (discriminator 3)`, or `??:0`.
-std::optional<SourceLine> ParseSourceLine(std::string_view text);
-
 }  // namespace crema

@@ -1,12 +1,11 @@
 #include "collector/writers/document_table.h"
 
-#include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -129,14 +128,16 @@ std::string CellText(const Cell& cell, Kind kind) {
   return number == nullptr ? std::string(kNothing) : NumberText(*number, kind);
 }
 
+bool HasValues(const CellTable& cells, size_t column) {
+  return absl::c_any_of(cells.rows, [column](const std::vector<Cell>& row) { return !IsNull(row[column]); });
+}
+
 DocumentTable TableOf(const CellTable& cells) {
   DocumentTable table;
   std::vector<size_t> shown;
   for (size_t i = 0; i < cells.columns.size(); ++i) {
     const CellColumn& column = cells.columns[i];
-    bool is_there = shown.empty() || column.rank == 0;
-    for (const std::vector<Cell>& row : cells.rows) is_there = is_there || !IsNull(row[i]);
-    if (!is_there) {
+    if (!shown.empty() && column.rank != 0 && !HasValues(cells, i)) {
       if (!column.opt_in) table.not_measured.emplace_back(column.header);
       continue;
     }
@@ -146,17 +147,15 @@ DocumentTable TableOf(const CellTable& cells) {
         {column.header, is_text ? Align::kLeft : Align::kRight, column.rank, is_text, IsCutAtItsBegin(column.kind)});
   }
   for (const std::vector<Cell>& row : cells.rows) {
-    PaintedLine line;
+    PaintedLine& line = table.text.rows.emplace_back();
     for (const size_t i : shown) line.push_back({CellText(row[i], cells.columns[i].kind), Paint::kPlain});
-    table.text.rows.push_back(std::move(line));
   }
   return table;
 }
 
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text) {
-  const LaidOutTable laid_out = LayOut(table.text, style.width, style);
-  for (const PaintedLine& line : laid_out.lines) {
-    PaintedLine pieces = line;
+  LaidOutTable laid_out = LayOut(table.text, style.width, style);
+  for (PaintedLine& pieces : laid_out.lines) {
     // nothing trails at the end of a line
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
       piece->text.erase(piece->text.find_last_not_of(' ') + 1);
@@ -169,14 +168,6 @@ void AddTable(const DocumentTable& table, const TerminalStyle& style, std::strin
     AddNote(fmt::format("left out at this width: {}", fmt::join(laid_out.left_out, ", ")), style, text);
   if (!table.not_measured.empty())
     AddNote(fmt::format("not measured: {}", fmt::join(table.not_measured, ", ")), style, text);
-}
-
-void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text) {
-  if (cells.rows.empty()) {
-    AddNote(std::string(if_empty), style, text);
-    return;
-  }
-  AddTable(TableOf(cells), style, text);
 }
 
 CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns) {
@@ -225,9 +216,7 @@ std::string ExactText(const std::vector<std::string>& words) {
 
 std::string ExactText(const MetricValue& value) {
   if (const auto* names = std::get_if<std::vector<std::string>>(&value)) return ExactText(*names);
-  if (const auto* integer = std::get_if<int64_t>(&value)) return DigitsOf(*integer);
-  const double* number = std::get_if<double>(&value);
-  return number == nullptr ? "–" : DigitsOf(*number);
+  return std::holds_alternative<std::monostate>(value) ? "–" : JsonOf(value).dump();
 }
 
 std::string MetricText(std::string_view key, const MetricValue& value, std::string_view unit) {
@@ -249,17 +238,13 @@ std::vector<std::string_view> KeysOf(const MetricSet& metrics) {
 
 LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& style) {
   std::vector<int> widths = NaturalWidths(table, style);
-  std::vector<size_t> kept(table.columns.size());
-  std::iota(kept.begin(), kept.end(), size_t{0});
+  auto kept = Indices<size_t>(table.columns.size());
   std::vector<bool> is_left_out(table.columns.size(), false);
-  // of equal ranks the rightmost goes
-  const auto last = [&] {
-    return std::max_element(kept.rbegin(), kept.rend(), [&table](size_t left, size_t right) {
+  while (kept.size() > 1) {
+    // of equal ranks the rightmost goes
+    const auto candidate = std::max_element(kept.rbegin(), kept.rend(), [&table](size_t left, size_t right) {
       return table.columns[left].rank < table.columns[right].rank;
     });
-  };
-  while (kept.size() > 1) {
-    const auto candidate = last();
     const int elastic = table.columns[*candidate].rank == 0 ? kLeastElastic : kUsefulElastic;
     if (LeastTotal(table, widths, kept, elastic) <= width) break;
     is_left_out[*candidate] = true;
@@ -283,8 +268,8 @@ LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& styl
     }
     laid_out.lines.push_back(std::move(line));
   };
-  const bool has_header = std::any_of(table.columns.begin(), table.columns.end(),
-                                      [](const TableColumn& column) { return !column.header.empty(); });
+  const bool has_header =
+      absl::c_any_of(table.columns, [](const TableColumn& column) { return !column.header.empty(); });
   if (has_header) add([&table](size_t at) { return PaintedText{table.columns[at].header, Paint::kDim}; });
   for (const PaintedLine& row : table.rows) {
     add([&row](size_t at) { return at < row.size() ? row[at] : PaintedText{}; });
@@ -297,10 +282,14 @@ void AddTitle(std::string_view title, const TerminalStyle& style, std::string* t
   *text += Painted({Cut(title, style.width, style), Paint::kBold}, style) + "\n";
 }
 
-void AddNote(const std::string& note, const TerminalStyle& style, std::string* text) {
-  for (const std::string& line : Wrap(note, std::max(20, style.width), style)) {
-    *text += Painted({line, Paint::kDim}, style) + "\n";
+void AddLines(const std::string& sentence, int indent, Paint paint, const TerminalStyle& style, std::string* text) {
+  for (const std::string& line : Wrap(sentence, std::max(20, style.width - indent), style)) {
+    *text += Repeated(" ", indent) + Painted({line, paint}, style) + "\n";
   }
+}
+
+void AddNote(const std::string& note, const TerminalStyle& style, std::string* text) {
+  AddLines(note, 0, Paint::kDim, style, text);
 }
 
 std::string LabelledLines(const std::vector<std::pair<std::string, std::string>>& lines, int indent,
@@ -309,8 +298,8 @@ std::string LabelledLines(const std::vector<std::pair<std::string, std::string>>
   for (const auto& [label, value] : lines) {
     label_columns = std::max(label_columns, ColumnsOf(DisplayText(label, style)));
   }
-  if (style.width - indent - label_columns - kGap < kLeastValue) return ValuesUnderLabels(lines, indent, style);
   const int value_columns = style.width - indent - label_columns - kGap;
+  if (value_columns < kLeastValue) return ValuesUnderLabels(lines, indent, style);
   std::string text;
   for (const auto& [label, value] : lines) {
     std::vector<std::string> pieces = Wrap(value, value_columns, style);

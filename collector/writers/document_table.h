@@ -32,7 +32,9 @@ LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& styl
 /// A bold line, after an empty one where text stands before it.
 void AddTitle(std::string_view title, const TerminalStyle& style, std::string* text);
 
-/// A dim sentence, broken over as many lines as it needs.
+/// A sentence, broken over as many lines as it needs, `indent` columns from the left.
+void AddLines(const std::string& sentence, int indent, Paint paint, const TerminalStyle& style, std::string* text);
+/// A dim one.
 void AddNote(const std::string& note, const TerminalStyle& style, std::string* text);
 
 /// One block of lines, `indent` columns from the left, the values aligned under each other.
@@ -49,13 +51,13 @@ struct DocumentTable {
   std::vector<std::string> not_measured;  ///< headers of the columns that are null in every row, and left out
 };
 
+/// Whether a row has a value there.
+bool HasValues(const CellTable& cells, size_t column);
+
 DocumentTable TableOf(const CellTable& cells);
 
 /// The table, and under it the columns that did not fit or were not measured.
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text);
-
-/// A table of the rows, or `if_empty` where there are none.
-void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text);
 
 /// Rows of JSON that is no measurement, by the columns' keys.
 CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns);

@@ -2,7 +2,6 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
-#include "collector/idioms/sequences.h"
 #include "collector/records/facts.h"
 #include "collector/writers/summary_blocks.h"
 
@@ -144,11 +143,9 @@ void AddRecent(const LiveFigures& figures, TerminalBox* box) {
 std::string Lanes(const LiveWorker& worker, const TerminalStyle& style) {
   constexpr int kMostLanes = 8;
   if (worker.cores() > kMostLanes) return fmt::format("{}/{}", worker.busy_cores(), worker.cores());
-  std::string lanes;
-  for (int i = 0; i < worker.cores(); ++i) {
-    lanes += style.ascii ? (i < worker.busy_cores() ? "#" : ".") : (i < worker.busy_cores() ? "■" : "□");
-  }
-  return lanes;
+  const int lanes = static_cast<int>(std::ceil(worker.cores())),
+            busy = static_cast<int>(std::ceil(worker.busy_cores()));
+  return Repeated(style.ascii ? "#" : "■", busy) + Repeated(style.ascii ? "." : "□", lanes - busy);
 }
 
 WorkerNames NamesOfRecorded(const LiveModel& model) {
@@ -172,9 +169,7 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
   const int shown = recorded <= rows ? recorded : rows - 1;
   for (const size_t i : WorstWorkersFirst(model, static_cast<size_t>(shown))) {
     const LiveWorker& worker = model.workers()[i];
-    PaintedLine line = {{CutFront(names.Of(worker.worker()), 20, style)}};
-    line[0].text = Pad(line[0].text, 20, Align::kLeft, style);
-    line.push_back({"  "});
+    PaintedLine line = {{Pad(CutFront(names.Of(worker.worker()), 20, style), 20, Align::kLeft, style)}, {"  "}};
     if (worker.state != ProcessState::kRunning) {
       line.push_back(EndOf(worker.state));
       line.push_back({fmt::format("  {}", Counted(worker.sums.chunks, "chunk", "chunks")), Paint::kDim});

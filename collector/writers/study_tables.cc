@@ -21,9 +21,7 @@ std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {
                                      {"cost", "cost", Kind::kNumber, 3}};
   // runs that were measured have no range
   if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
-  const bool has_events = std::any_of(points.begin(), points.end(),
-                                      [](const Json& point) { return NumberField(point, "streams").has_value(); });
-  if (has_events) {
+  if (absl::c_any_of(points, [](const Json& point) { return NumberField(point, "streams").has_value(); })) {
     columns.push_back({"streams", "events open", Kind::kNumber, 1});
     columns.push_back({"latency", "latency", Kind::kDuration, 1});
   }
@@ -39,7 +37,7 @@ std::vector<CellColumn> FitColumns() {
           {"error", "error of a run", Kind::kShare, 1}};
 }
 
-bool IsTrue(const Json& row, const char* key) { return Field(row, key).is_boolean() && Field(row, key).get<bool>(); }
+bool IsTrue(const Json& row, const char* key) { return Field(row, key) == true; }
 
 Json PointRow(const Json& point) {
   Json row = point;
@@ -52,10 +50,11 @@ Json PointRow(const Json& point) {
   return row;
 }
 
-/// What the document says beside its tables.
-void AddNotes(const Json& document, const TerminalStyle& style, std::string* text) {
-  for (const Json& note : ListField(document, "notes")) {
-    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, text);
+/// What the document says beside its tables, each sentence with `lead` before it.
+void AddSentences(const Json& document, std::string_view field, const std::string& lead, const TerminalStyle& style,
+                  std::string* text) {
+  for (const Json& sentence : ListField(document, field)) {
+    if (sentence.is_string()) AddNote(lead + sentence.get<std::string>(), style, text);
   }
 }
 
@@ -68,16 +67,13 @@ std::string Range(const Json& number, std::string (*text)(double)) {
                                       : text(low.value_or(0)) + " or more");
 }
 
-std::string Share(double share) { return HumanPercent(share); }
-std::string Count(double count) { return HumanCount(count); }
-
 Json FitRow(const Json& fit) {
   const bool is_usl = TextField(fit, "law") == "usl";
   return {{"law", is_usl ? "USL" : "Amdahl"},
-          {"sigma", Range(Field(fit, "sigma"), Share)},
-          {"kappa", is_usl ? Range(Field(fit, "kappa"), Share) : "–"},
-          {"fastest", is_usl ? Range(Field(fit, "fastest"), Count) : "–"},
-          {"worthwhile", Range(Field(fit, "worthwhile"), Count)},
+          {"sigma", Range(Field(fit, "sigma"), HumanPercent)},
+          {"kappa", is_usl ? Range(Field(fit, "kappa"), HumanPercent) : "–"},
+          {"fastest", is_usl ? Range(Field(fit, "fastest"), HumanCount) : "–"},
+          {"worthwhile", Range(Field(fit, "worthwhile"), HumanCount)},
           {"error", Field(fit, "error")}};
 }
 
@@ -111,20 +107,14 @@ std::vector<CellColumn> LevelColumns() {
 }
 
 /// `2026-11-24 02:34`, of `2026-11-24T02:34:11.123Z`.
-std::string Day(const Json& row) {
-  std::string start = TextField(row, "start").substr(0, 16);
-  std::replace(start.begin(), start.end(), 'T', ' ');
-  return start;
-}
+std::string Day(const Json& row) { return absl::StrReplaceAll(TextField(row, "start").substr(0, 16), {{"T", " "}}); }
 
 std::string Value(const Json& history, const Json& row, const char* key) {
   return HumanQuantity(TextField(history, "metric"), NumberField(row, key).value_or(0), TextField(history, "unit"));
 }
 
 std::string Change(const Json& history, const Json& row, const char* key) {
-  const Json& relative = Field(history, "relative");
-  const double change = NumberField(row, key).value_or(0);
-  return relative.is_boolean() && relative.get<bool>() ? HumanChange(change) : Value(history, row, key);
+  return IsTrue(history, "relative") ? HumanChange(NumberField(row, key).value_or(0)) : Value(history, row, key);
 }
 
 Json RunRows(const Json& history, size_t rows) {
@@ -199,17 +189,14 @@ std::string ValueText(const ComparedValue& value, size_t at) {
 }
 
 std::string ExactValueText(const ComparedValue& value, size_t at) {
-  if (!value.values[at].has_value()) return "–";
-  return ExactNumber(*value.values[at]);
+  return value.values[at].has_value() ? ExactNumber(*value.values[at]) : "–";
 }
 
 using TextOfCell = std::string (*)(const ComparedValue& value, size_t at);
 
 void AddValueColumns(const Comparison& comparison, TextTable* table) {
   for (size_t at = 0; at < comparison.runs.size(); ++at) {
-    TableColumn column{comparison.runs[at].name, Align::kRight, 0};
-    column.is_elastic = true;
-    table->columns.push_back(column);
+    table->columns.push_back({comparison.runs[at].name, Align::kRight, 0, true});
     if (at > 0) table->columns.push_back({"change", Align::kRight, 0});
   }
 }
@@ -247,16 +234,14 @@ void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::s
 /// The median says the most about a distribution of chunks. Some rates are there in two units.
 bool IsDetail(std::string_view key) {
   if (key == "event_rate_core_khz" || key == "overall_rate_gbps") return true;
-  if (key.substr(0, 6) != "chunk_") return false;
-  for (std::string_view ending : {"_min", "_max", "_mean", "_std", "_p90", "_p95", "_p99"}) {
-    if (key.size() > ending.size() && key.substr(key.size() - ending.size()) == ending) return true;
-  }
-  return false;
+  constexpr std::string_view kEndings[] = {"_min", "_max", "_mean", "_std", "_p90", "_p95", "_p99"};
+  return key.substr(0, 6) == "chunk_" && absl::c_any_of(kEndings, [key](std::string_view ending) {
+           return key.size() > ending.size() && key.substr(key.size() - ending.size()) == ending;
+         });
 }
 
 bool IsWorthShowing(const ComparedValue& value) {
-  if (IsDetail(value.key)) return false;
-  return std::any_of(value.changes.begin(), value.changes.end(), [](const std::optional<double>& change) {
+  return !IsDetail(value.key) && absl::c_any_of(value.changes, [](const std::optional<double>& change) {
     return !change.has_value() || std::fabs(*change) >= kLeastShownChange;
   });
 }
@@ -297,8 +282,7 @@ void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, con
   if (rows.empty()) return;
   AddTitle(title, style, text);
   DocumentTable table;
-  table.text.columns.push_back({"name", Align::kLeft, 0, true});
-  table.text.columns.push_back({"of", Align::kLeft, 0});
+  table.text.columns = {{"name", Align::kLeft, 0, true}, {"of", Align::kLeft, 0}};
   AddValueColumns(comparison, &table.text);
   for (size_t at = 0; at < std::min(rows.size(), kMostRows); ++at) {
     std::string name = rows[at].name;
@@ -336,8 +320,7 @@ void AddEffects(const PairedChange& change, const std::string& name, std::string
   if (change.effects.empty()) return;
   *text +=
       fmt::format("\n| section | {}, of the time in chunks | 90 % range | sure |\n|---|---:|---:|---|\n", Plain(name));
-  const size_t shown = std::min(kMostRows, change.effects.size());
-  for (size_t i = 0; i < shown; ++i) {
+  for (size_t i = 0; i < std::min(kMostRows, change.effects.size()); ++i) {
     const ChangeEffect& effect = change.effects[i];
     *text += fmt::format("| {} | {} | {} to {} | {} |\n", Plain(effect.what), HumanChange(effect.change),
                          HumanChange(effect.low), HumanChange(effect.high), effect.is_sure ? "yes" : "no");
@@ -364,9 +347,7 @@ void AddUnequal(const Comparison& comparison, std::string* text) {
   if (unequal.empty()) return;
   *text += "\n| should be equal and is not |";
   for (const ComparedRun& run : comparison.runs) *text += fmt::format(" {} |", Plain(run.name));
-  *text += "\n|---|";
-  for (size_t i = 0; i < comparison.runs.size(); ++i) *text += "---:|";
-  *text += "\n";
+  *text += "\n|---|" + Repeated("---:|", static_cast<int>(comparison.runs.size())) + "\n";
   for (size_t i = 0; i < std::min(kMostRows, unequal.size()); ++i) {
     *text += fmt::format("| {} |", Plain(unequal[i].label));
     for (const std::optional<double>& value : unequal[i].values) {
@@ -397,7 +378,7 @@ std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
   }
   const std::string not_fitted = TextField(scaling, "not_fitted");
   if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
-  AddNotes(scaling, style, &text);
+  AddSentences(scaling, "notes", "note: ", style, &text);
   for (const Json& run : ListField(scaling, "left_out")) {
     AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
   }
@@ -430,8 +411,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
     const auto wall_time = NumberField(row, "wall_time");
     if (!wall_time.has_value()) {
       const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
-      const auto same =
-          std::find_if(not_reported.begin(), not_reported.end(), [&](const auto& one) { return one.first == why; });
+      const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == why; });
       if (same == not_reported.end()) {
         not_reported.emplace_back(why, change);
       } else {
@@ -455,9 +435,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
 
 std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
   std::string text;
-  for (const Json& sentence : ListField(history, "sentences")) {
-    if (sentence.is_string()) AddNote(sentence.get<std::string>(), style, &text);
-  }
+  AddSentences(history, "sentences", "", style, &text);
   const std::string metric = TextField(history, "metric");
   const size_t runs = ListField(history, "runs").size();
   if (rows > 0) {
@@ -470,7 +448,7 @@ std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle&
     AddTitle("levels, with 90 % ranges", style, &text);
     AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
   }
-  AddNotes(history, style, &text);
+  AddSentences(history, "notes", "note: ", style, &text);
   size_t reported = 0;
   for (const Json& run : ListField(history, "left_out")) {
     if (++reported > kShownReasons) continue;
@@ -511,7 +489,7 @@ std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector
 }
 
 std::string GatesAsJunit(const std::vector<JudgedGate>& gates) {
-  const auto fell = std::count_if(gates.begin(), gates.end(), [](const JudgedGate& gate) { return gate.result.fell; });
+  const auto fell = absl::c_count_if(gates, [](const JudgedGate& gate) { return gate.result.fell; });
   const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\"", gates.size(), fell);
   std::string xml =
       fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n {1} {0}>\n", counts, kSuiteOfGates);

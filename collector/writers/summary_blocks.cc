@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
-#include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdicts.h"
@@ -28,7 +28,7 @@ constexpr double kLeastWait = 0.01;
 
 template <class Row>
 bool AnyAbove0(const std::vector<Row>& rows, Number Row::*member) {
-  return std::any_of(rows.begin(), rows.end(), [member](const Row& row) { return (row.*member).value_or(0) > 0; });
+  return absl::c_any_of(rows, [member](const Row& row) { return (row.*member).value_or(0) > 0; });
 }
 
 Paint PaintOfColour(std::string_view colour) {
@@ -109,15 +109,10 @@ std::string CoresTimesWall(const Measurement& measurement) {
 
 /// Owners by own time, `(other)` after them, then the helpers' rows, which run beside the owners.
 std::vector<const SectionRow*> SectionsByOwnTime(const Measurement& measurement) {
-  std::vector<const SectionRow*> sections;
-  for (const SectionRow& section : measurement.sections) sections.push_back(&section);
-  const auto kind = [](const SectionRow& section) {
-    if (section.helper.value_or(false)) return 2;
-    return section.path == "(other)" ? 1 : 0;
-  };
-  std::stable_sort(sections.begin(), sections.end(), [&kind](const SectionRow* left, const SectionRow* right) {
-    if (kind(*left) != kind(*right)) return kind(*left) < kind(*right);
-    return left->self.value_or(0) > right->self.value_or(0);
+  auto sections = Mapped<const SectionRow*>(measurement.sections, [](const SectionRow& section) { return &section; });
+  SortBy(&sections, [](const SectionRow* section) {
+    const int kind = section->helper.value_or(false) ? 2 : section->path == "(other)" ? 1 : 0;
+    return std::pair(kind, -section->self.value_or(0));
   });
   return sections;
 }
@@ -131,16 +126,6 @@ std::vector<const SectionRow*> FirstRows(const std::vector<const SectionRow*>& s
   return shown;
 }
 
-/// The first rows of a list of the measurement.
-SummaryTable FirstOf(SummaryTable table, CellTable cells) {
-  if (cells.rows.size() > kMostRows) {
-    table.left_out = cells.rows.size() - kMostRows;
-    cells.rows.resize(kMostRows);
-  }
-  table.text = TableOf(cells).text;
-  return table;
-}
-
 /// What the cores of a command without chunks did.
 SummaryTable TreeBudgetSummary(const Measurement& measurement, SummaryTable table) {
   const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
@@ -151,8 +136,7 @@ SummaryTable TreeBudgetSummary(const Measurement& measurement, SummaryTable tabl
   table.title =
       fmt::format("what its {} did ({})", Counted(budget->cores, "core", "cores"), HumanDuration(budget->core_seconds));
   table.text.columns = {{"", Align::kLeft, 0, true}, {"", Align::kRight}, {"", Align::kRight}};
-  double largest = 0;
-  for (const TreeBudgetPart& part : budget->parts) largest = std::max(largest, part.share);
+  const double largest = LargestBy(budget->parts, &TreeBudgetPart::share).second;
   for (const TreeBudgetPart& part : budget->parts) {
     table.text.rows.push_back(
         {{std::string(part.name)}, {HumanDuration(part.core_seconds), Paint::kBold}, {HumanPercent(part.share, 1)}});
@@ -169,7 +153,12 @@ SummaryTable FirstColumnsOf(SummaryTable table, CellTable cells, int most_rank, 
     cells.columns.erase(cells.columns.begin() + at);
     for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
   }
-  return FirstOf(std::move(table), std::move(cells));
+  if (cells.rows.size() > kMostRows) {
+    table.left_out = cells.rows.size() - kMostRows;
+    cells.rows.resize(kMostRows);
+  }
+  table.text = TableOf(cells).text;
+  return table;
 }
 
 }  // namespace
@@ -182,17 +171,14 @@ SummaryTable BudgetSummary(const Measurement& measurement, bool has_room) {
   table.title = fmt::format("where the core-seconds went ({}{})", has_room ? CoresTimesWall(measurement) : "",
                             HumanDuration(core_seconds));
   table.text.columns = {{"", Align::kLeft, 0, true}, {"", Align::kRight}, {"", Align::kRight}};
-  double largest = 0;
-  for (const BudgetGroup& group : budget->groups) largest = std::max(largest, group.share);
+  const double largest = LargestBy(budget->groups, &BudgetGroup::share).second;
   for (const BudgetGroup& group : budget->groups) {
     const bool is_measured = group.core_seconds.has_value();
     table.text.rows.push_back({{group.group},
                                {is_measured ? HumanDuration(*group.core_seconds) : "–", Paint::kBold},
                                {is_measured ? HumanPercent(group.share, 1) : "–"}});
-    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(measurement, *budget, group.group),
-                 is_measured ? "" : "not measured"};
-    bar.paint = PaintOfGroup(group.group);
-    table.bars.push_back(bar);
+    table.bars.push_back({largest > 0 ? group.share / largest : 0, PaintOfGroup(group.group),
+                          PartsOf(measurement, *budget, group.group), is_measured ? "" : "not measured"});
   }
   return table;
 }
@@ -213,14 +199,13 @@ SummaryTable SectionSummary(const Measurement& measurement) {
   }
   const std::vector<const SectionRow*> shown = FirstRows(sections);
   table.left_out = sections.size() - shown.size();
-  double largest = 0;
-  for (const SectionRow* section : shown) largest = std::max(largest, section->self.value_or(0));
+  const double largest = LargestBy(shown, [](const SectionRow* section) { return section->self.value_or(0); }).second;
   const auto cpu_share = [](const SectionRow& section) -> std::optional<double> {
     const double total = section.total.value_or(0);
     return section.cpu.has_value() && total > 0 ? std::optional(*section.cpu / total) : std::nullopt;
   };
-  const bool has_cpu = std::any_of(shown.begin(), shown.end(),
-                                   [&](const SectionRow* section) { return cpu_share(*section).has_value(); });
+  const bool has_cpu =
+      absl::c_any_of(shown, [&](const SectionRow* section) { return cpu_share(*section).has_value(); });
   const bool has_failed = AnyAbove0(measurement.sections, &SectionRow::failed);
   table.text.columns = {{"section", Align::kLeft, 0, true, true}, {"calls", Align::kRight, 1}, {"own time"}, {"share"}};
   if (has_cpu) table.text.columns.push_back({"cpu", Align::kRight, 2});
@@ -246,11 +231,11 @@ SummaryTable SectionSummary(const Measurement& measurement) {
 SummaryTable DatasetSummary(const Measurement& measurement) {
   SummaryTable table = {"datasets", "datasets"};
   if (measurement.datasets.empty()) table.why_not = WhyNoRows("datasets", measurement);
-  const bool has_lost = AnyAbove0(measurement.datasets, &BreakdownRow::lost);
   CellTable cells;
   cells.columns = {{"name", "dataset", Kind::kText},
                    {"chunks", "chunks", Kind::kCount, 1},
                    {"failed", "failed", Kind::kCount, 3},
+                   {"lost", "lost", Kind::kCount, 3},
                    {"events", "events", Kind::kCount},
                    {"bytes_read", "read", Kind::kData, 4},
                    {"duration_sum", "busy", Kind::kDuration},
@@ -258,32 +243,24 @@ SummaryTable DatasetSummary(const Measurement& measurement) {
                    {"blocked_share", "blocked", Kind::kShare, 5},
                    {"duration_p50", "median", Kind::kDuration, 6},
                    {"duration_p95", "p95", Kind::kDuration, 7}};
-  if (has_lost) cells.columns.insert(cells.columns.begin() + 3, {"lost", "lost", Kind::kCount, 3});
   for (const BreakdownRow& row : measurement.datasets) {
     const double busy = row.duration_sum.value_or(0);
     const Number blocked_share = row.blocked_sum.has_value() && busy > 0 ? Number(*row.blocked_sum / busy) : Number();
     std::vector<Cell>& line = cells.rows.emplace_back();
     line.push_back(CellOf(row.name));
-    for (const Number& figure : {row.chunks, row.failed}) line.push_back(CellOf(figure));
-    if (has_lost) line.push_back(CellOf(row.lost));
-    for (const Number& figure : {row.events, row.bytes_read, row.duration_sum, row.event_rate, blocked_share,
-                                 row.duration_p50, row.duration_p95}) {
+    for (const Number& figure : {row.chunks, row.failed, row.lost, row.events, row.bytes_read, row.duration_sum,
+                                 row.event_rate, blocked_share, row.duration_p50, row.duration_p95}) {
       line.push_back(CellOf(figure));
     }
   }
-  return FirstOf(std::move(table), std::move(cells));
+  const std::string_view but_not = AnyAbove0(measurement.datasets, &BreakdownRow::lost) ? "" : "lost";
+  return FirstColumnsOf(std::move(table), std::move(cells), std::numeric_limits<int>::max(), but_not);
 }
 
 SummaryTable WorkerSummary(const Measurement& measurement) {
   SummaryTable table = {"workers", "workers"};
   if (measurement.workers.empty()) table.why_not = WhyNoRows("workers", measurement);
   return FirstColumnsOf(std::move(table), CellsOf(measurement.workers), kMostWorkerRank, "memory_limit_bytes");
-}
-
-SummaryTable ModuleSummary(const Measurement& measurement) {
-  SummaryTable table = {"modules", "modules (own time, longest first)"};
-  if (measurement.modules.empty()) table.why_not = WhyNoRows("modules", measurement);
-  return FirstColumnsOf(std::move(table), CellsOf(measurement.modules), 1);
 }
 
 SummaryTable CutSummary(const Measurement& measurement) {
@@ -341,34 +318,27 @@ std::string Draw(const SummaryTable& table, TerminalBox* box) {
 
 constexpr size_t kMostFindings = 5;
 
-PaintedText SignOf(const VerdictRow& verdict) {
-  const Text& severity = verdict.severity;
-  if (severity == "good") return MarkSign(Mark::kGood);
-  if (severity == "bad") return MarkSign(Mark::kBad);
-  if (severity == "warning") return MarkSign(Mark::kWatch);
-  return {"·", Paint::kDim};
-}
-
 /// What comes of the finding above it.
 void AddSymptom(const VerdictRow& verdict, TerminalBox* box) {
   const int indent = box->style().ascii ? 8 : 5;
   const std::vector<std::string> lines = Wrap(verdict.sentence, box->inner_columns() - indent, box->style());
   for (size_t at = 0; at < lines.size(); ++at) {
     const std::string_view lead = at == 0 ? "└ " : "  ";
-    box->Line({{Pad("", indent - 2, Align::kLeft, box->style()) + std::string(lead) + lines[at], Paint::kDim}});
+    box->Line({{Repeated(" ", indent - 2) + std::string(lead) + lines[at], Paint::kDim}});
   }
 }
 
 void AddFinding(const VerdictRow& verdict, TerminalBox* box) {
   constexpr int kSaving = 9;
   const TerminalStyle& style = box->style();
-  PaintedText sign = SignOf(verdict);
+  const std::optional<Mark> mark = MarkOf(verdict);
+  PaintedText sign = mark.has_value() ? MarkSign(*mark) : PaintedText{"·", Paint::kDim};
   const int indent = style.ascii ? 6 : 3;
   sign.text = Pad(sign.text, indent, Align::kLeft, style);
   const int text_columns = box->inner_columns() - indent - kSaving;
   const std::vector<std::string> lines = Wrap(verdict.sentence, text_columns, style);
   for (size_t at = 0; at < lines.size(); ++at) {
-    PaintedLine line = {at == 0 ? sign : PaintedText{std::string(static_cast<size_t>(indent), ' ')},
+    PaintedLine line = {at == 0 ? sign : PaintedText{Repeated(" ", indent)},
                         {Pad(lines[at], text_columns, Align::kLeft, style)}};
     if (const std::string saving = SavingText(verdict); at == 0 && !saving.empty()) {
       line.push_back({Pad(saving, kSaving, Align::kRight, style), Paint::kBold});
@@ -376,7 +346,7 @@ void AddFinding(const VerdictRow& verdict, TerminalBox* box) {
     box->Line(line);
   }
   for (const std::string& line : Wrap(verdict.suggestion, box->inner_columns() - indent, style)) {
-    box->Line({{std::string(static_cast<size_t>(indent), ' ')}, {line, Paint::kDim}});
+    box->Line({{Repeated(" ", indent)}, {line, Paint::kDim}});
   }
 }
 
@@ -415,8 +385,7 @@ Paint PaintOf(const KeyFigureRow& row) {
 
 /// As many notes as fit; the first one always, cut by the box if it must be.
 std::string NotesWithin(const KeyFigureRow& row, int columns, const TerminalStyle& style) {
-  std::vector<std::string> notes;
-  for (const FigureText& note : row.notes) notes.push_back(note.text());
+  auto notes = Mapped<std::string>(row.notes, &FigureText::text);
   if (!row.why_not.empty()) notes.push_back(row.why_not);
   std::string text;
   for (const std::string& note : notes) {
@@ -431,9 +400,7 @@ constexpr int kLabel = 12;
 constexpr int kScale = 10;
 
 double Largest(const std::vector<std::optional<double>>& values) {
-  double largest = 0;
-  for (const std::optional<double>& value : values) largest = std::max(largest, value.value_or(0));
-  return largest;
+  return LargestBy(values, [](const std::optional<double>& value) { return value.value_or(0); }).second;
 }
 
 void AddSpark(std::string_view label, const std::vector<std::optional<double>>& values, double top,
@@ -442,6 +409,13 @@ void AddSpark(std::string_view label, const std::vector<std::optional<double>>& 
   box->Line({{Pad(label, kLabel, Align::kLeft, style)},
              {SparkLine(values, top, style), Paint::kCompute},
              {Pad(scale, kScale, Align::kRight, style), Paint::kDim}});
+}
+
+/// Tasks and requests of events, by own time.
+SummaryTable ModuleSummary(const Measurement& measurement) {
+  SummaryTable table = {"modules", "modules (own time, longest first)"};
+  if (measurement.modules.empty()) table.why_not = WhyNoRows("modules", measurement);
+  return FirstColumnsOf(std::move(table), CellsOf(measurement.modules), 1);
 }
 
 /// Events that go from thread to thread, and their modules; nothing where there are none.
@@ -455,8 +429,8 @@ void AddEvents(const Measurement& measurement, TerminalBox* box) {
 /// The verdicts, worst first.
 void AddFindings(const Measurement& measurement, TerminalBox* box) {
   const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
-  bool has_saving = false;
-  for (const VerdictGroup& group : groups) has_saving = has_saving || group.cause->saving.has_value();
+  const bool has_saving =
+      absl::c_any_of(groups, [](const VerdictGroup& group) { return group.cause->saving.has_value(); });
   box->Rule(has_saving ? "what to look at (right: share of the core-seconds)" : "what to look at");
   if (groups.empty()) box->Line({{"nothing stands out in what was measured", Paint::kDim}});
   size_t shown = 0;
@@ -507,11 +481,6 @@ void AddHead(const Measurement& measurement, TerminalBox* box) {
   box->Line({});
   const Text& headline = measurement.headline;
   box->Paragraph(headline.empty() ? Headline(measurement) : headline.str(), Paint::kBold);
-}
-
-void AddKeyFigures(const Measurement& measurement, TerminalBox* box) {
-  box->Rule("key figures");
-  for (const KeyFigureRow& row : KeyFigureRows(measurement)) DrawKeyFigure(row, box);
 }
 
 /// Open chunks and memory as spark lines; nothing where the box has no bars.
@@ -566,8 +535,7 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
     taken += bar + kKeyGap;
   }
   if (row.mark.has_value()) {
-    if (taken + kMarkColumns < note_column)
-      line.push_back({std::string(static_cast<size_t>(note_column - kMarkColumns - taken), ' ')});
+    line.push_back({Repeated(" ", note_column - kMarkColumns - taken)});
     PaintedText mark = MarkText(*row.mark);
     mark.text = Pad(mark.text, kMarkColumns, Align::kLeft, style);
     line.push_back(mark);
@@ -575,18 +543,18 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
   }
   // at full width all notes stand under each other; in a narrower box they need the room of the bar that is not there
   if (taken < note_column && box->inner_columns() >= kFullColumns) {
-    line.push_back({std::string(static_cast<size_t>(note_column - taken), ' ')});
+    line.push_back({Repeated(" ", note_column - taken)});
     taken = note_column;
   }
-  const std::string notes = NotesWithin(row, box->inner_columns() - taken, style);
-  line.push_back({notes, Paint::kDim});
+  line.push_back({NotesWithin(row, box->inner_columns() - taken, style), Paint::kDim});
   box->Line(line);
 }
 
 std::string RenderSummary(const Measurement& measurement, const TerminalStyle& style) {
   TerminalBox box(style);
   AddHead(measurement, &box);
-  AddKeyFigures(measurement, &box);
+  box.Rule("key figures");
+  for (const KeyFigureRow& row : KeyFigureRows(measurement)) DrawKeyFigure(row, &box);
   AddEvents(measurement, &box);
   std::vector<std::string> left_out;
   auto note = [&left_out](std::string_view block, const std::string& reason) {

@@ -51,7 +51,4 @@ SummaryTable WorkerSummary(const Measurement& measurement);
 
 SummaryTable CutSummary(const Measurement& measurement);
 
-/// Tasks and requests of events, by own time.
-SummaryTable ModuleSummary(const Measurement& measurement);
-
 }  // namespace crema

@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/catalog.h"
@@ -73,24 +74,18 @@ void AddPlain(std::string_view name, const Measurement& measurement, const Termi
       if (bytes.has_value() && cells.columns[i].kind == Kind::kNumber) row[i] = HumanMemory(*bytes);
     }
   }
-  AddRows(cells, WhyNoRows(name, measurement), style, text);
+  if (cells.rows.empty()) return AddNote(WhyNoRows(name, measurement), style, text);
+  AddTable(TableOf(cells), style, text);
 }
 
 /// The distributions, one row each, from the keys of `metrics`.
 void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
-  struct Quantity {
-    std::string_view key;
-    Kind kind;
-  };
-  constexpr std::array<Quantity, 9> kQuantities = {{{"chunk_duration", Kind::kDuration},
-                                                    {"chunk_cpu", Kind::kDuration},
-                                                    {"chunk_cpu_wait", Kind::kDuration},
-                                                    {"chunk_blocked", Kind::kDuration},
-                                                    {"chunk_events", Kind::kCount},
-                                                    {"chunk_time_per_event", Kind::kDuration},
-                                                    {"chunk_rss_delta", Kind::kMemory},
-                                                    {"chunk_rss_delta_per_event", Kind::kMemory},
-                                                    {"chunk_event_rate", Kind::kRate}}};
+  constexpr std::pair<std::string_view, Kind> kQuantities[] = {
+      {"chunk_duration", Kind::kDuration}, {"chunk_cpu", Kind::kDuration},
+      {"chunk_cpu_wait", Kind::kDuration}, {"chunk_blocked", Kind::kDuration},
+      {"chunk_events", Kind::kCount},      {"chunk_time_per_event", Kind::kDuration},
+      {"chunk_rss_delta", Kind::kMemory},  {"chunk_rss_delta_per_event", Kind::kMemory},
+      {"chunk_event_rate", Kind::kRate}};
   constexpr std::array<std::string_view, 8> kStatistics = {"mean", "std", "min", "p50", "p90", "p95", "p99", "max"};
   DocumentTable table;
   table.text.columns.push_back({"of ok attempts", Align::kLeft});
@@ -98,13 +93,13 @@ void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::
     const bool always = statistic == "mean" || statistic == "p50" || statistic == "max";
     table.text.columns.push_back({std::string(statistic), Align::kRight, always ? 0 : 1});
   }
-  for (const Quantity& quantity : kQuantities) {
-    std::string name(quantity.key.substr(6));
-    std::replace(name.begin(), name.end(), '_', ' ');
+  for (const auto& [key, kind] : kQuantities) {
+    std::string name(key.substr(6));
+    absl::c_replace(name, '_', ' ');
     PaintedLine row = {{name}};
     for (std::string_view statistic : kStatistics) {
-      const Number value = measurement.Metric(fmt::format("{}_{}", quantity.key, statistic));
-      row.push_back({CellText(CellOf(value), quantity.kind)});
+      const Number value = measurement.Metric(fmt::format("{}_{}", key, statistic));
+      row.push_back({CellText(CellOf(value), kind)});
     }
     table.text.rows.push_back(std::move(row));
   }
@@ -148,22 +143,19 @@ void AddMetrics(const Measurement& measurement, const TerminalStyle& style, std:
 void AddQuality(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const Column& column : Quality::Columns()) {
-    const bool is_figure = !column.unit.empty();
-    if (is_figure) pairs.emplace_back(column.key, ExactText(column.cell(&measurement.quality)));
+    if (!column.unit.empty()) pairs.emplace_back(column.key, ExactText(column.cell(&measurement.quality)));
   }
   *text += LabelledLines(pairs, 0, style);
   if (!measurement.quality.warnings.empty()) AddTitle("warnings", style, text);
-  for (const std::string& warning : measurement.quality.warnings) {
-    for (const std::string& line : Wrap(warning, std::max(20, style.width), style)) *text += line + "\n";
-  }
+  for (const std::string& warning : measurement.quality.warnings) AddLines(warning, 0, Paint::kPlain, style, text);
   const std::vector<UnmeasuredFigures> unmeasured = FindUnmeasured(measurement);
   if (!unmeasured.empty()) AddTitle("not measured", style, text);
   for (const UnmeasuredFigures& figures : unmeasured) {
-    const std::string keys = fmt::format("{}", fmt::join(figures.keys, ", "));
+    const std::string keys = absl::StrJoin(figures.keys, ", ");
     const std::string line = figures.keys.size() == 1
                                  ? fmt::format("{}: {}", keys, figures.reason)
                                  : fmt::format("{} ({} figures): {}", figures.reason, figures.keys.size(), keys);
-    for (const std::string& part : Wrap(line, std::max(20, style.width), style)) *text += part + "\n";
+    AddLines(line, 0, Paint::kPlain, style, text);
   }
 }
 
@@ -205,10 +197,9 @@ constexpr std::array<SourceOfKeys, 16> kSources = {{
 }};
 
 std::string SourceText(const Measurement& measurement, std::string_view key) {
-  for (const SourceOfKeys& source : kSources) {
-    if (source.key != key) continue;
-    const std::string& text = measurement.run.*source.source;
-    if (!text.empty()) return fmt::format("{} ({})", text, source.field);
+  if (const SourceOfKeys* source = FindBy(kSources, &SourceOfKeys::key, key)) {
+    const std::string& text = measurement.run.*source->source;
+    if (!text.empty()) return fmt::format("{} ({})", text, source->field);
   }
   const std::string text = absl::StrJoin(measurement.provenance.sources, ", ");
   return text.empty() ? "not named in the document" : text;
@@ -245,21 +236,6 @@ std::vector<CellColumn> ChunkColumns(std::string_view sorted_by) {
 
 constexpr int kIndent = 4;
 
-/// Sign and word, so that colour is never the only sign.
-PaintedText MarkOfSeverity(std::string_view severity) {
-  if (severity == "good") return MarkText(Mark::kGood);
-  if (severity == "bad") return MarkText(Mark::kBad);
-  if (severity == "warning") return MarkText(Mark::kWatch);
-  return {"· info", Paint::kDim};
-}
-
-void AddLines(const std::string& line_text, int indent, Paint paint, const TerminalStyle& style, std::string* text) {
-  if (line_text.empty()) return;
-  for (const std::string& line : Wrap(line_text, std::max(20, style.width - indent), style)) {
-    *text += std::string(static_cast<size_t>(indent), ' ') + Painted({line, paint}, style) + "\n";
-  }
-}
-
 std::string EvidenceText(const std::vector<EvidenceRow>& evidence) {
   std::string text;
   for (const EvidenceRow& row : evidence) {
@@ -285,10 +261,9 @@ void AddErrors(const Json& rows, const TerminalStyle& style, std::string* text) 
 absl::Span<const std::string_view> MemoryTableMetrics() { return kMemoryMetrics; }
 
 std::vector<std::string_view> TableNames() {
-  std::vector<std::string_view> names;
-  for (const SpecialTable& table : kSpecialTables) names.push_back(table.name);
+  auto names = Mapped<std::string_view>(kSpecialTables, &SpecialTable::name);
   for (const Table& table : Tables()) {
-    if (std::find(names.begin(), names.end(), table.key) == names.end()) names.push_back(table.key);
+    if (absl::c_find(names, table.key) == names.end()) names.push_back(table.key);
   }
   return names;
 }
@@ -296,9 +271,8 @@ std::vector<std::string_view> TableNames() {
 absl::StatusOr<std::string> RenderTable(const Measurement& measurement, std::string_view table,
                                         const TerminalStyle& style) {
   std::string text;
-  for (const SpecialTable& special : kSpecialTables) {
-    if (special.name != table) continue;
-    special.add(measurement, style, &text);
+  if (const SpecialTable* special = FindBy(kSpecialTables, &SpecialTable::name, table)) {
+    special->add(measurement, style, &text);
     return text;
   }
   if (FindTable(table) == nullptr) {
@@ -377,9 +351,11 @@ std::string RenderVerdicts(const std::string& headline, const std::vector<Verdic
   std::string text;
   AddLines(headline, 0, Paint::kBold, style, &text);
   for (const VerdictRow& row : rows) {
-    PaintedText mark = MarkOfSeverity(row.severity);
-    mark.text = DisplayText(mark.text, style);
-    text += "\n" + Painted(mark, style) + "  " + DisplayText(row.id, style);
+    const std::optional<Mark> mark = MarkOf(row);
+    // sign and word, so that colour is never the only sign
+    PaintedText severity = mark.has_value() ? MarkText(*mark) : PaintedText{"· info", Paint::kDim};
+    severity.text = DisplayText(severity.text, style);
+    text += "\n" + Painted(severity, style) + "  " + DisplayText(row.id, style);
     const std::string saving = SavingText(row);
     if (!saving.empty()) text += DisplayText("  " + saving + " to win", style);
     text += "\n";

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "collector/insight/comparison.h"
-#include "collector/insight/comparison_gate.h"
 #include "collector/measurement/findings.h"
 #include "collector/measurement/measurement.h"
 #include "collector/writers/terminal_box.h"

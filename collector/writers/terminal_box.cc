@@ -204,9 +204,8 @@ std::string DisplayText(std::string_view text, const TerminalStyle& style) {
     } else if (code < 0x80 || !style.ascii) {
       display += before.substr(0, before.size() - text.size());
     } else {
-      auto same = [code](const Spelling& spelling) { return spelling.sign == code; };
-      const auto* found = absl::c_find_if(kSpellings, same);
-      display += found == kSpellings.end() ? "?" : found->ascii;
+      const Spelling* found = FindBy(kSpellings, &Spelling::sign, code);
+      display += found == nullptr ? "?" : found->ascii;
     }
   }
   return display;
@@ -252,7 +251,7 @@ std::string CutFront(std::string_view text, int columns, const TerminalStyle& st
 
 std::string Pad(std::string_view text, int columns, Align align, const TerminalStyle& style) {
   std::string display = Cut(text, columns, style);
-  const std::string fill(static_cast<size_t>(std::max(0, columns - ColumnsOf(display))), ' ');
+  const std::string fill = Repeated(" ", columns - ColumnsOf(display));
   return align == Align::kLeft ? display + fill : fill + display;
 }
 
@@ -301,20 +300,18 @@ PaintedText MarkSign(Mark mark) {
 TerminalBox::TerminalBox(const TerminalStyle& style)
     : style_(style), width_(std::clamp(style.width, kLeastWidth, kMostWidth)) {}
 
-void TerminalBox::Edge(std::string_view corner_left, const PaintedLine& left, const PaintedLine& right,
+void TerminalBox::Edge(std::string_view corner_left, PaintedLine left, PaintedLine right,
                        std::string_view corner_right) {
   const std::string_view dash = style_.ascii ? "-" : "─";
   // corner, dash, … dash, corner, and at least one dash between left and right
   const int room = width_ - 5;
-  PaintedLine right_pieces = right;
-  const int right_columns = CutPieces(&right_pieces, room, style_);
-  PaintedLine left_pieces = left;
-  const int left_columns = CutPieces(&left_pieces, room - right_columns, style_);
+  const int right_columns = CutPieces(&right, room, style_);
+  const int left_columns = CutPieces(&left, room - right_columns, style_);
   const int between = width_ - 4 - left_columns - right_columns;
   text_ += Painted({std::string(corner_left) + std::string(dash), Paint::kDim}, style_);
-  for (const PaintedText& piece : left_pieces) text_ += Painted(piece, style_);
+  for (const PaintedText& piece : left) text_ += Painted(piece, style_);
   text_ += Painted({Repeated(dash, between), Paint::kDim}, style_);
-  for (const PaintedText& piece : right_pieces) text_ += Painted(piece, style_);
+  for (const PaintedText& piece : right) text_ += Painted(piece, style_);
   text_ += Painted({std::string(dash) + std::string(corner_right), Paint::kDim}, style_);
   text_ += '\n';
 }
@@ -329,13 +326,12 @@ void TerminalBox::Rule(std::string_view title) {
   Edge(style_.ascii ? "+" : "├", {{fmt::format(" {} ", title), Paint::kDim}}, {}, style_.ascii ? "+" : "┤");
 }
 
-void TerminalBox::Line(const PaintedLine& pieces) {
-  PaintedLine cut = pieces;
-  const int taken = CutPieces(&cut, inner_columns(), style_);
+void TerminalBox::Line(PaintedLine pieces) {
+  const int taken = CutPieces(&pieces, inner_columns(), style_);
   const PaintedText side = {style_.ascii ? "|" : "│", Paint::kDim};
   text_ += Painted(side, style_) + " ";
-  for (const PaintedText& piece : cut) text_ += Painted(piece, style_);
-  text_ += std::string(static_cast<size_t>(inner_columns() - taken), ' ') + " " + Painted(side, style_) + "\n";
+  for (const PaintedText& piece : pieces) text_ += Painted(piece, style_);
+  text_ += Repeated(" ", inner_columns() - taken) + " " + Painted(side, style_) + "\n";
 }
 
 std::string TerminalBox::Close() {

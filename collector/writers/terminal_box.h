@@ -98,7 +98,7 @@ class TerminalBox {
   /// A rule with a title: a block begins.
   void Rule(std::string_view title);
   /// One line; what does not fit is cut.
-  void Line(const PaintedLine& pieces);
+  void Line(PaintedLine pieces);
   /// As many lines as the text needs.
   void Paragraph(std::string_view text, Paint paint) {
     for (const std::string& line : Wrap(text, inner_columns(), style_)) Line({{line, paint}});
@@ -107,8 +107,7 @@ class TerminalBox {
   std::string Close();
 
  private:
-  void Edge(std::string_view corner_left, const PaintedLine& left, const PaintedLine& right,
-            std::string_view corner_right);
+  void Edge(std::string_view corner_left, PaintedLine left, PaintedLine right, std::string_view corner_right);
 
   TerminalStyle style_;
   int width_;

@@ -10,7 +10,6 @@
 #include "absl/status/statusor.h"
 #include "collector/exports/export_format.h"
 #include "collector/insight/comparison.h"
-#include "collector/insight/headline.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"

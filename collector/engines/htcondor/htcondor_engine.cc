@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <type_traits>
+#include <functional>
+#include <map>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
@@ -24,15 +24,6 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kMostNumber = 1e12;
-
-std::optional<double> Number(std::string_view text) {
-  double number = 0;
-  if (!absl::SimpleAtod(absl::string_view(text.data(), text.size()), &number) ||
-      !(number >= 0 && number < kMostNumber)) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 /// Takes the time that `text` begins with; `used` is its length. False: there is none.
 bool TakeTime(const std::string& text, CondorYears* years, CondorEvent* event, size_t* used) {
@@ -64,6 +55,22 @@ bool TakeTime(const std::string& text, CondorYears* years, CondorEvent* event, s
   return true;
 }
 
+std::optional<double> Number(std::string_view text) {
+  const std::optional<double> number = Parsed<double>(text);
+  return number >= 0.0 && number < kMostNumber ? number : std::nullopt;
+}
+
+/// The number in front of `- what`: `2132  -  ResidentSetSize of job (KB)`.
+std::optional<int64_t> Figure(const CondorEvent& event, std::string_view what) {
+  for (const std::string_view line : event.lines) {
+    const size_t dash = line.find(" - ");
+    if (dash == line.npos || Trimmed(line.substr(dash + 3)).substr(0, what.size()) != what) continue;
+    const std::optional<double> number = Number(Trimmed(line.substr(0, dash)));
+    return number.has_value() ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 /// `0 00:01:00`, days and a clock.
 std::optional<int64_t> UsageSeconds(std::string_view text) {
   long long days = 0, hours = 0, minutes = 0, seconds = 0;
@@ -71,6 +78,40 @@ std::optional<int64_t> UsageSeconds(std::string_view text) {
     return std::nullopt;
   }
   return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+}
+
+/// User and system time of `Usr 0 00:01:00, Sys 0 00:00:01  -  Run Remote Usage`.
+std::optional<int64_t> UsageNs(const CondorEvent& event, std::string_view what) {
+  for (const std::string_view line : event.lines) {
+    const size_t dash = line.find(" - ");
+    const size_t system = line.find(", Sys ");
+    if (dash == line.npos || system == line.npos || Trimmed(line.substr(dash + 3)) != what) continue;
+    if (line.substr(0, 4) != "Usr ") continue;
+    const std::optional<int64_t> user_seconds = UsageSeconds(line.substr(4, system - 4));
+    const std::optional<int64_t> system_seconds = UsageSeconds(line.substr(system + 6, dash - system - 6));
+    if (!user_seconds.has_value() || !system_seconds.has_value()) return std::nullopt;
+    return (*user_seconds + *system_seconds) * kSecond;
+  }
+  return std::nullopt;
+}
+
+/// A row of the table of resources: `Memory (MB) : 1 1 2048`. `Usage` may be missing in it: what is there stands at the
+/// right, below `Request` and `Allocated`.
+struct CondorResource {
+  std::optional<double> used;
+  std::optional<double> allocated;
+};
+CondorResource ResourceOf(const CondorEvent& event, std::string_view name) {
+  for (const std::string_view line : event.lines) {
+    const size_t colon = line.find(':');
+    if (colon == line.npos || Trimmed(line.substr(0, colon)) != name) continue;
+    const std::string values(line.substr(colon + 1));
+    const std::vector<std::string> words = absl::StrSplit(values, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+    if (words.size() < 2) continue;
+    const bool has_usage = words.size() > 2 && Number(words[2]).has_value();
+    return {has_usage ? Number(words[0]) : std::nullopt, Number(words[has_usage ? 2 : 1])};
+  }
+  return {};
 }
 
 using Ad = std::map<std::string, std::string>;
@@ -107,81 +148,8 @@ Ad ReadXml(const std::string& text) {
   return ad;
 }
 
-}  // namespace
-
-std::string_view CondorEvent::Field(std::string_view name) const {
-  for (const std::string_view line : lines) {
-    if (line.substr(0, name.size()) != name) continue;
-    const std::string_view rest = Trimmed(line.substr(name.size()));
-    if (rest.empty() || (rest.front() != ':' && rest.front() != '=')) continue;
-    std::string_view value = Trimmed(rest.substr(1));
-    if (value.size() > 1 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
-    return value;
-  }
-  return {};
-}
-
-std::optional<int64_t> CondorEvent::Figure(std::string_view what) const {
-  for (const std::string_view line : lines) {
-    const size_t dash = line.find(" - ");
-    if (dash == line.npos || Trimmed(line.substr(dash + 3)).substr(0, what.size()) != what) continue;
-    const std::optional<double> number = Number(Trimmed(line.substr(0, dash)));
-    return number.has_value() ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-std::optional<int64_t> CondorEvent::UsageNs(std::string_view what) const {
-  for (const std::string_view line : lines) {
-    const size_t dash = line.find(" - ");
-    const size_t system = line.find(", Sys ");
-    if (dash == line.npos || system == line.npos || Trimmed(line.substr(dash + 3)) != what) continue;
-    if (line.substr(0, 4) != "Usr ") continue;
-    const std::optional<int64_t> user_seconds = UsageSeconds(line.substr(4, system - 4));
-    const std::optional<int64_t> system_seconds = UsageSeconds(line.substr(system + 6, dash - system - 6));
-    if (!user_seconds.has_value() || !system_seconds.has_value()) return std::nullopt;
-    return (*user_seconds + *system_seconds) * kSecond;
-  }
-  return std::nullopt;
-}
-
-// `Usage` may be missing in a row: what is there stands at the right, below `Request` and `Allocated`.
-CondorEvent::Resource CondorEvent::ResourceOf(std::string_view name) const {
-  for (const std::string_view line : lines) {
-    const size_t colon = line.find(':');
-    if (colon == line.npos || Trimmed(line.substr(0, colon)) != name) continue;
-    const std::string values(line.substr(colon + 1));
-    const std::vector<std::string> words = absl::StrSplit(values, absl::ByAnyChar(" \t"), absl::SkipEmpty());
-    Resource resource;
-    if (words.size() < 2) continue;
-    const bool has_usage = words.size() > 2 && Number(words[2]).has_value();
-    if (has_usage) resource.used = Number(words[0]);
-    resource.requested = Number(words[has_usage ? 1 : 0]);
-    resource.allocated = Number(words[has_usage ? 2 : 1]);
-    return resource;
-  }
-  return {};
-}
-
-std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* years) {
-  const std::string text(Trimmed(line));
-  int code = 0, cluster = 0, process = 0, used = 0;
-  if (std::sscanf(text.c_str(), "%3d (%9d.%9d.%*d) %n", &code, &cluster, &process, &used) != 3 || used == 0) {
-    return std::nullopt;
-  }
-  if (text.find_first_not_of("0123456789") != 3) return std::nullopt;
-  CondorEvent event;
-  event.code = code;
-  event.cluster = cluster;
-  event.process = process;
-  size_t time_bytes = 0;
-  const std::string rest = text.substr(static_cast<size_t>(used));
-  if (!TakeTime(rest, years, &event, &time_bytes)) return std::nullopt;
-  event.text = std::string(Trimmed(std::string_view(rest).substr(time_bytes)));
-  return event;
-}
-
-std::optional<CondorEvent> CondorEventOf(const std::map<std::string, std::string>& ad) {
+/// An event in the form of a ClassAd, as logs in JSON and XML have it: its attributes as texts. nullopt: it is none.
+std::optional<CondorEvent> CondorEventOf(const Ad& ad) {
   const auto of = [&ad](const char* name) { return ValueOr(ad, name, std::string()); };
   CondorEvent event;
   size_t used = 0;
@@ -212,6 +180,99 @@ std::optional<CondorEvent> CondorEventOf(const std::map<std::string, std::string
   };
   add_resource("Cpus", "CpusUsage", "RequestCpus", "Cpus");
   add_resource("Memory (MB)", "MemoryUsage", "RequestMemory", "Memory");
+  return event;
+}
+
+/// Event logs of HTCondor in the form of ClassAds, as JSON objects or XML elements one after the other.
+class CondorAds {
+ public:
+  using OnAd = std::function<void(const Ad&)>;
+
+  /// Takes the next line; calls `on_ad` for each ad that ends in it. One that cannot be read has no attributes.
+  void Add(std::string_view line, const OnAd& on_ad) {
+    if (text_.empty()) {
+      const size_t first = line.find_first_of("{<");
+      if (first == line.npos) return;
+      is_xml_ = line[first] == '<';
+    }
+    is_xml_ ? AddXml(line, on_ad) : AddJson(line, on_ad);
+  }
+  /// An ad has begun and not ended.
+  bool is_inside() const { return !text_.empty(); }
+
+ private:
+  void AddJson(std::string_view line, const OnAd& on_ad) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      if (depth_ == 0 && c != '{') continue;
+      text_ += c;
+      if (in_string_) {
+        if (c == '\\' && i + 1 < line.size()) text_ += line[++i];
+        in_string_ = c != '"';
+      } else if (c == '"') {
+        in_string_ = true;
+      } else if (c == '{') {
+        ++depth_;
+      } else if (c == '}' && --depth_ == 0) {
+        on_ad(ReadJson(text_));
+        text_.clear();
+      }
+    }
+    if (depth_ > 0) text_ += '\n';
+  }
+
+  void AddXml(std::string_view line, const OnAd& on_ad) {
+    constexpr std::string_view kBegin = "<c>", kEnd = "</c>";
+    while (true) {
+      if (text_.empty()) {
+        const size_t begin = line.find(kBegin);
+        if (begin == line.npos) return;
+        line.remove_prefix(begin);
+      }
+      const size_t end = line.find(kEnd);
+      text_ += line.substr(0, end);
+      if (end == line.npos) return;
+      on_ad(ReadXml(text_));
+      text_.clear();
+      line.remove_prefix(end + kEnd.size());
+    }
+  }
+
+  std::string text_;  // of the ad, as far as it was read
+  int depth_ = 0;     // of JSON's braces
+  bool in_string_ = false;
+  bool is_xml_ = false;
+};
+
+}  // namespace
+
+std::string_view CondorEvent::Field(std::string_view name) const {
+  for (const std::string_view line : lines) {
+    if (line.substr(0, name.size()) != name) continue;
+    const std::string_view rest = Trimmed(line.substr(name.size()));
+    if (rest.empty() || (rest.front() != ':' && rest.front() != '=')) continue;
+    std::string_view value = Trimmed(rest.substr(1));
+    if (value.size() > 1 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+    return value;
+  }
+  return {};
+}
+
+std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* years) {
+  const std::string text(Trimmed(line));
+  int code = 0, cluster = 0, process = 0, used = 0;
+  if (std::sscanf(text.c_str(), "%3d (%9d.%9d.%*d) %n", &code, &cluster, &process, &used) != 3 || used == 0) {
+    return std::nullopt;
+  }
+  if (text.find_first_not_of("0123456789") != 3) return std::nullopt;
+  CondorEvent event;
+  event.code = code;
+  event.cluster = cluster;
+  event.process = process;
+  size_t time_bytes = 0;
+  const std::string rest = text.substr(static_cast<size_t>(used));
+  if (!TakeTime(rest, years, &event, &time_bytes)) return std::nullopt;
+  event.text = std::string(Trimmed(std::string_view(rest).substr(time_bytes)));
   return event;
 }
 
@@ -250,52 +311,6 @@ void CondorYears::EndAt(int64_t latest_ns) {
   turns_ = last_month_ = last_day_ = 0;
 }
 
-void CondorAds::Add(std::string_view line, const OnAd& on_ad) {
-  if (text_.empty()) {
-    const size_t first = line.find_first_of("{<");
-    if (first == line.npos) return;
-    is_xml_ = line[first] == '<';
-  }
-  is_xml_ ? AddXml(line, on_ad) : AddJson(line, on_ad);
-}
-
-void CondorAds::AddJson(std::string_view line, const OnAd& on_ad) {
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (depth_ == 0 && c != '{') continue;
-    text_ += c;
-    if (in_string_) {
-      if (c == '\\' && i + 1 < line.size()) text_ += line[++i];
-      in_string_ = c != '"';
-    } else if (c == '"') {
-      in_string_ = true;
-    } else if (c == '{') {
-      ++depth_;
-    } else if (c == '}' && --depth_ == 0) {
-      on_ad(ReadJson(text_));
-      text_.clear();
-    }
-  }
-  if (depth_ > 0) text_ += '\n';
-}
-
-void CondorAds::AddXml(std::string_view line, const OnAd& on_ad) {
-  constexpr std::string_view kBegin = "<c>", kEnd = "</c>";
-  while (true) {
-    if (text_.empty()) {
-      const size_t begin = line.find(kBegin);
-      if (begin == line.npos) return;
-      line.remove_prefix(begin);
-    }
-    const size_t end = line.find(kEnd);
-    text_ += line.substr(0, end);
-    if (end == line.npos) return;
-    on_ad(ReadXml(text_));
-    text_.clear();
-    line.remove_prefix(end + kEnd.size());
-  }
-}
-
 // HTCondor, from the event log that a submit file names (`log = jobs.log`).
 
 namespace {
@@ -326,19 +341,6 @@ constexpr int64_t kKilobyte = 1 << 10;
 constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
 constexpr size_t kMostReason = 120;
 constexpr int64_t kMostCores = 1'000'000'000;
-
-template <class Number>
-std::optional<Number> Parsed(std::string_view text) {
-  Number number = 0;
-  const absl::string_view digits(text.data(), text.size());
-  bool is_number = false;
-  if constexpr (std::is_same_v<Number, double>) {
-    is_number = absl::SimpleAtod(digits, &number);
-  } else {
-    is_number = absl::SimpleAtoi(digits, &number);
-  }
-  return is_number ? std::optional(number) : std::nullopt;
-}
 
 std::optional<int64_t> Megabytes(const std::optional<double>& count) {
   constexpr double kMost = 1e9;  // MB
@@ -461,7 +463,7 @@ class CondorJobs {
         return true;
       case kImageSize: {
         AddUnseenExecution(event, &job);
-        const std::optional<int64_t> resident = event.Figure("ResidentSetSize");
+        const std::optional<int64_t> resident = Figure(event, "ResidentSetSize");
         if (job.executions.empty() || resident.value_or(0) <= 0) return true;
         ClusterWorkerFact& worker = job.executions.back().worker;
         if (worker.left_ns.has_value()) return true;
@@ -488,13 +490,12 @@ class CondorJobs {
         Stop(event, !job.is_ended_by_user, job.reason, &job);
         job.is_over = true;
         return true;
-      case kHeld: {
+      case kHeld:
         job.reason = WhyHeld(event);
         job.is_held_by_user = HoldCode(event) == kHeldByUser || absl::StrContains(job.reason, "condor_hold");
         Stop(event, !job.is_held_by_user, job.reason, &job);
         job.is_held = true;
         return true;
-      }
       case kReleased:
         job.is_held = job.is_held_by_user = false;
         job.reason.clear();
@@ -573,15 +574,15 @@ class CondorJobs {
   }
 
   static void TakeFigures(const CondorEvent& event, ClusterWorkerFact* worker) {
-    const CondorEvent::Resource cores = event.ResourceOf("Cpus");
-    const CondorEvent::Resource memory = event.ResourceOf("Memory (MB)");
+    const CondorResource cores = ResourceOf(event, "Cpus");
+    const CondorResource memory = ResourceOf(event, "Memory (MB)");
     if (cores.allocated.value_or(0) >= 1 && *cores.allocated < kMostCores)
       worker->threads = static_cast<int64_t>(*cores.allocated);
     if (const auto bytes = Megabytes(memory.allocated)) worker->memory_limit_bytes = bytes;
     if (const auto bytes = Megabytes(memory.used)) {
       worker->peak_memory_bytes = std::max(worker->peak_memory_bytes.value_or(0), *bytes);
     }
-    if (const auto cpu_ns = event.UsageNs("Run Remote Usage")) worker->cpu_ns = cpu_ns;
+    if (const auto cpu_ns = UsageNs(event, "Run Remote Usage")) worker->cpu_ns = cpu_ns;
   }
 
   static ClusterFact FactOf(const std::string& name, const Job& job) {
@@ -676,9 +677,7 @@ class EventReader {
         lines_.Complain("the ad that ends here is of no event");
       });
     }
-    if (!ads.is_inside()) return;
-    ++reading_->torn;
-    lines_.Complain("the last event is cut");
+    if (ads.is_inside()) NoteCut("the last event is cut");
   }
 
   void ReadClassic(CondorYears* years) {
@@ -691,10 +690,7 @@ class EventReader {
       std::optional<CondorEvent> next;
       if (line[0] != '\t') next = ParseCondorEvent(line, years);
       if (next.has_value()) {
-        if (event.has_value()) {
-          ++reading_->torn;
-          lines_.Complain("the event above is cut");
-        }
+        if (event.has_value()) NoteCut("the event above is cut");
         ++reading_->lines;
         event = std::move(next);
         continue;
@@ -709,14 +705,17 @@ class EventReader {
       ++(lines_.is_whole() ? reading_->malformed : reading_->torn);
       lines_.Complain(lines_.is_whole() ? "the line is of no event" : "the line is cut");
     }
-    if (!event.has_value()) return;
-    ++reading_->torn;
-    lines_.Complain("the last event is cut");
+    if (event.has_value()) NoteCut("the last event is cut");
   }
 
   std::vector<ClusterFact> Finish() && { return std::move(jobs_).Finish(); }
 
  private:
+  void NoteCut(std::string_view what) {
+    ++reading_->torn;
+    lines_.Complain(what);
+  }
+
   void Take(CondorEvent event) {
     // Clocks were set back: what would lie before the event above is of the second such hour.
     constexpr int64_t kHalfHour = 1'800 * kSecond;

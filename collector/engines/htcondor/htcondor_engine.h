@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,17 +22,6 @@ struct CondorEvent {
 
   /// What stands behind `name` and a colon or an equals sign in one of the lines: `SlotName: slot1@node`. Empty: none.
   std::string_view Field(std::string_view name) const;
-  /// The number in front of `- what`: `2132  -  ResidentSetSize of job (KB)`.
-  std::optional<int64_t> Figure(std::string_view what) const;
-  /// User and system time of `Usr 0 00:01:00, Sys 0 00:00:01  -  Run Remote Usage`.
-  std::optional<int64_t> UsageNs(std::string_view what) const;
-  /// A row of the table of resources: `Memory (MB) : 1 1 2048`.
-  struct Resource {
-    std::optional<double> used;
-    std::optional<double> requested;
-    std::optional<double> allocated;
-  };
-  Resource ResourceOf(std::string_view name) const;
 };
 
 /// The years of dates without one (`11/25 03:20:00`): days of a log never go back, so a day that does is of the next
@@ -59,28 +46,5 @@ class CondorYears {
 /// The first line of an event. Times without a zone are this machine's local time. Events of a cluster or of the log
 /// itself have a negative `process`. nullopt: it is none.
 std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* years);
-
-/// An event in the form of a ClassAd, as logs in JSON and XML have it: its attributes as texts. nullopt: it is none.
-std::optional<CondorEvent> CondorEventOf(const std::map<std::string, std::string>& ad);
-
-/// Event logs of HTCondor in the form of ClassAds, as JSON objects or XML elements one after the other.
-class CondorAds {
- public:
-  using OnAd = std::function<void(const std::map<std::string, std::string>&)>;
-
-  /// Takes the next line; calls `on_ad` for each ad that ends in it. One that cannot be read has no attributes.
-  void Add(std::string_view line, const OnAd& on_ad);
-  /// An ad has begun and not ended.
-  bool is_inside() const { return !text_.empty(); }
-
- private:
-  void AddJson(std::string_view line, const OnAd& on_ad);
-  void AddXml(std::string_view line, const OnAd& on_ad);
-
-  std::string text_;  // of the ad, as far as it was read
-  int depth_ = 0;     // of JSON's braces
-  bool in_string_ = false;
-  bool is_xml_ = false;
-};
 
 }  // namespace crema

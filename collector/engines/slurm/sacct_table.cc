@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "absl/strings/numbers.h"
 #include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 
@@ -20,10 +19,8 @@ constexpr double kMostBytes = 1e15;
 
 /// Digits only, and no more than a count of nanoseconds or bytes can hold.
 std::optional<int64_t> Whole(std::string_view text) {
-  int64_t number = 0;
-  const bool is_digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == text.npos;
-  if (!is_digits || !absl::SimpleAtoi({text.data(), text.size()}, &number)) return std::nullopt;
-  return number;
+  const bool is_digits = text.size() <= 18 && text.find_first_not_of("0123456789") == text.npos;
+  return is_digits ? Parsed<int64_t>(text) : std::nullopt;
 }
 
 /// Takes what stands before `separator` off the text; all of it where there is none.
@@ -32,17 +29,6 @@ std::string_view Cut(std::string_view* text, char separator) {
   const std::string_view before = text->substr(0, at);
   *text = at == text->npos ? std::string_view() : text->substr(at + 1);
   return before;
-}
-
-/// The end of a name whose bracket may hold commas.
-size_t EndOfName(std::string_view text) {
-  bool inside = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[') inside = true;
-    if (text[i] == ']') inside = false;
-    if (text[i] == ',' && !inside) return i;
-  }
-  return text.size();
 }
 
 /// `prefix[01-03,7]suffix`. False if the text has another form, or stands for too many names.
@@ -289,7 +275,10 @@ std::string Resource(const Json& list, const char* type) {
   return "";
 }
 
-std::string WithUnit(const std::string& number, const char* unit) { return number.empty() ? number : number + unit; }
+/// An empty text stays empty.
+std::string Within(const char* before, const std::string& text, const char* behind) {
+  return text.empty() ? text : before + text + behind;
+}
 
 }  // namespace
 
@@ -345,12 +334,10 @@ std::optional<SacctMemory> ParseSacctMemory(std::string_view text) {
     factor = std::pow(1024, static_cast<double>(unit) + 1);
     text.remove_suffix(1);
   }
-  double number = 0;
-  const bool is_number = !text.empty() && text.find_first_not_of("0123456789.") == text.npos;
-  if (!is_number || !absl::SimpleAtod({text.data(), text.size()}, &number) || number * factor > kMostBytes) {
-    return std::nullopt;
-  }
-  memory.bytes = std::llround(number * factor);
+  const std::optional<double> number = Parsed<double>(text);
+  const bool is_number = number.has_value() && text.find_first_not_of("0123456789.") == text.npos;
+  if (!is_number || *number * factor > kMostBytes) return std::nullopt;
+  memory.bytes = std::llround(*number * factor);
   return memory;
 }
 
@@ -371,9 +358,11 @@ std::optional<SacctExit> ParseSacctExit(std::string_view text) {
 std::vector<std::string> SacctNodes(std::string_view text, size_t most) {
   std::vector<std::string> nodes;
   while (!text.empty()) {
-    const size_t end = EndOfName(text);
+    size_t end = text.find(',');
+    // A bracket may hold commas.
+    if (const size_t open = text.find('['); open < end) end = text.find(',', text.find(']', open));
     if (!AddNodes(text.substr(0, end), most, &nodes)) return {};
-    text = end == text.size() ? std::string_view() : text.substr(end + 1);
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
   }
   if (nodes.size() == 1 && nodes[0] == "None assigned") return {};
   return nodes;
@@ -404,11 +393,7 @@ SacctHeader::SacctHeader(std::string_view line) {
     return;
   }
   SacctCells names;
-  for (std::string_view rest = begin; !rest.empty(); rest = Trimmed(rest)) {
-    const size_t length = std::min(rest.find(' '), rest.size());
-    names.emplace_back(rest.substr(0, length));
-    rest.remove_prefix(length);
-  }
+  for (std::string_view rest = begin; !rest.empty(); rest = Trimmed(rest)) names.emplace_back(Cut(&rest, ' '));
   Name(names);
 }
 
@@ -496,13 +481,10 @@ bool SacctHeader::MakesSense(const SacctCells& row) const {
 
 std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text) {
   std::vector<std::string_view> lines;
-  for (size_t at = 0; at < text.size() && lines.size() < kMostRows;) {
-    const size_t end = text.find('\n', at);
-    if (end == text.npos) break;  // it is cut
-    std::string_view line = text.substr(at, end - at);
+  while (lines.size() < kMostRows && text.find('\n') != text.npos) {  // what has no newline is cut
+    std::string_view line = Cut(&text, '\n');
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (!line.empty()) lines.push_back(line);
-    at = end + 1;
   }
   if (lines.empty()) return std::nullopt;
   std::optional<Rows> rows = SplitRows(lines);
@@ -553,11 +535,7 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
     std::string state = Text(At(job, "/state/current"));
     const std::string killer = Text(At(job, "/kill_request_user"));
     if (state == "CANCELLED" && !killer.empty()) state += " by " + killer;
-    const std::string minutes = Number(At(job, "/time/limit"));
-    const std::string asked = Resource(At(job, "/tres/allocated"), "mem");
     const std::string cpus = Resource(At(job, "/tres/allocated"), "cpu");
-    const std::string elapsed = Number(At(job, "/time/elapsed"));
-    const auto clock = [](const std::string& seconds) { return seconds.empty() ? seconds : "00:00:" + seconds; };
     rows.push_back({id,
                     raw,
                     Text(At(job, "/name")),
@@ -567,13 +545,13 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                     Time(At(job, "/time/submission")),
                     Time(At(job, "/time/start")),
                     Time(At(job, "/time/end")),
-                    clock(elapsed),
-                    minutes.empty() ? minutes : "00:" + minutes + ":00",
+                    Within("00:00:", Number(At(job, "/time/elapsed")), ""),
+                    Within("00:", Number(At(job, "/time/limit")), ":00"),
                     Text(At(job, "/nodes")),
                     Number(At(job, "/allocation_nodes")),
                     cpus.empty() ? Number(At(job, "/required/CPUs")) : cpus,
                     "",
-                    WithUnit(asked, "M"),
+                    Within("", Resource(At(job, "/tres/allocated"), "mem"), "M"),
                     "",
                     "",
                     Duration(At(job, "/time/total")),
@@ -584,8 +562,6 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
       if (name.empty()) name = Text(At(step, "/step/id/step_id"));
       if (const size_t dot = name.find('.'); dot != name.npos) name = name.substr(dot + 1);
       if (name.empty()) continue;
-      const std::string peak = Resource(At(step, "/tres/requested/max"), "mem");
-      const std::string sum = Resource(At(step, "/tres/requested/total"), "mem");
       rows.push_back({id + "." + name,
                       raw + "." + name,
                       Text(At(step, "/step/name")),
@@ -595,15 +571,15 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                       "",
                       Time(At(step, "/time/start")),
                       Time(At(step, "/time/end")),
-                      clock(Number(At(step, "/time/elapsed"))),
+                      Within("00:00:", Number(At(step, "/time/elapsed")), ""),
                       "",
                       Text(At(step, "/nodes/range")),
                       Number(At(step, "/nodes/count")),
                       Resource(At(step, "/tres/allocated"), "cpu"),
                       Number(At(step, "/tasks/count")),
                       "",
-                      peak,
-                      sum.empty() ? "" : "mem=" + sum,
+                      Resource(At(step, "/tres/requested/max"), "mem"),
+                      Within("mem=", Resource(At(step, "/tres/requested/total"), "mem"), ""),
                       Duration(At(step, "/time/total")),
                       ""});
     }

@@ -4,7 +4,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
@@ -15,8 +14,6 @@
 namespace crema {
 namespace {
 
-enum class SacctRow { kTaken, kMalformed };
-
 /// Beyond it a job's nodes are one worker.
 constexpr size_t kMostNodes = 4096;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
@@ -24,9 +21,8 @@ constexpr int64_t kMostCount = 1'000'000'000;
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 
 int64_t CountOf(std::string_view text, int64_t otherwise) {
-  int64_t count = 0;
-  const bool is_count = absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &count);
-  return is_count && count > 0 && count < kMostCount ? count : otherwise;
+  const int64_t count = Parsed<int64_t>(text).value_or(0);
+  return count > 0 && count < kMostCount ? count : otherwise;
 }
 
 /// The whole state where the column cut it. Only CANCELLED grows too wide: it names who cancelled the job.
@@ -36,23 +32,21 @@ std::string WholeState(std::string_view cell) {
   return state == "CANCELLED" ? "CANCELLED by its user" : std::string(state);
 }
 
-template <size_t kSize>
-bool IsOneOf(const std::string_view (&states)[kSize], std::string_view state) {
-  return absl::c_find(states, SacctState(state)) != std::end(states);
+bool IsOneOf(std::initializer_list<std::string_view> states, std::string_view state) {
+  return absl::c_linear_search(states, SacctState(state));
 }
 
 /// Slurm, a node or a user ended it.
 bool IsEndedByOthers(std::string_view state) {
-  constexpr std::string_view kStates[] = {"TIMEOUT",  "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED",
-                                          "DEADLINE", "BOOT_FAIL",     "REQUEUED",  "REVOKED",   "LAUNCH_FAILED"};
-  return IsOneOf(kStates, state);
+  return IsOneOf({"TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED", "DEADLINE", "BOOT_FAIL",
+                  "REQUEUED", "REVOKED", "LAUNCH_FAILED"},
+                 state);
 }
 
 /// The signal that ended it, as its own exit or as a shell's; 0: none.
 int64_t SignalOf(std::string_view exit_text) {
   const SacctExit exit = ParseSacctExit(exit_text).value_or(SacctExit());
-  if (exit.signal > 0) return exit.signal;
-  return SignalOfExit(exit.code);
+  return exit.signal > 0 ? exit.signal : SignalOfExit(exit.code);
 }
 
 bool IsLost(std::string_view state, std::string_view exit) {
@@ -70,9 +64,9 @@ std::string WhyOf(std::string_view state, std::string_view exit) {
 
 /// It has not come to an end.
 bool IsGoingOn(std::string_view state) {
-  constexpr std::string_view kStates[] = {"RUNNING",   "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED",
-                                          "SIGNALING", "RESIZING",   "STAGE_OUT",   "PENDING"};
-  return IsOneOf(kStates, state);
+  return IsOneOf(
+      {"RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT", "PENDING"},
+      state);
 }
 
 /// Who cancelled it, by `CANCELLED by 1000`; empty: nobody did, or it is not known. The system and its administrators
@@ -124,18 +118,12 @@ void SetTimes(std::string_view start_text, std::string_view end_text, std::strin
   run->last_ns = run->end_ns.value_or(run->start_ns + elapsed.value_or(0));
 }
 
-/// Older versions give a job that was cancelled while it waited the time of this as its start.
-template <class Run>
-bool IsWaitOnly(const Run& run, std::string_view nodes) {
-  return SacctState(run.state) == "CANCELLED" && run.end_ns == run.start_ns && nodes == "None assigned";
-}
-
 /// The rows of sacct as facts: a job on a node is a worker, a step on a node is a task. A job that was put into the
 /// queue again has several rows with `--duplicates`: each is a run of it.
 class SacctJobs {
  public:
-  /// Queries that overlap bring several rows of one run. The last one holds.
-  SacctRow Add(const SacctHeader& header, const SacctCells& cells) {
+  /// Queries that overlap bring several rows of one run. The last one holds. False: it is no row of sacct.
+  bool Add(const SacctHeader& header, const SacctCells& cells) {
     const Row row = {header, cells};
     std::string_view name = row["JobID"];
     std::string_view raw = row["JobIDRaw"];
@@ -144,7 +132,7 @@ class SacctJobs {
     const std::string_view step = dot == name.npos ? std::string_view() : name.substr(dot + 1);
     name = name.substr(0, dot);
     const bool is_state = row["State"].empty() || !SacctState(row["State"]).empty();
-    if (name.empty() || name.find_first_of("0123456789") != 0 || !is_state) return SacctRow::kMalformed;
+    if (name.empty() || name.find_first_of("0123456789") != 0 || !is_state) return false;
     raw = raw.substr(0, raw.find('.'));
     if (raw.empty() && name.find_first_not_of("0123456789") == name.npos) raw = name;
     const std::string cluster(row["Cluster"]);
@@ -153,17 +141,20 @@ class SacctJobs {
     Job& job = jobs_[entry->second];
     if (step.empty()) {
       job.label = std::string(row["JobName"]);
-      AddJobRow(ReadRun(row), &job);
-      return SacctRow::kTaken;
+      Run run = ReadRun(row);
+      const auto same = absl::c_find_if(
+          job.runs, [&run](const Run& other) { return other.start_ns == run.start_ns || other.start_ns == 0; });
+      Keep(std::move(run), same, &job.runs);
+      return true;
     }
-    if (step == "extern") return SacctRow::kTaken;  // what Slurm itself adopts
+    if (step == "extern") return true;  // what Slurm itself adopts
     Step read = ReadStep(row, step);
-    if (read.start_ns == 0 && !read.end_ns.has_value()) return SacctRow::kTaken;  // it never began
+    if (read.start_ns == 0 && !read.end_ns.has_value()) return true;  // it never began
     if (job.steps.empty()) job.stand_in = ReadRun(row);
     const auto same = absl::c_find_if(
         job.steps, [&read](const Step& other) { return other.name == read.name && other.start_ns == read.start_ns; });
     Keep(std::move(read), same, &job.steps);
-    return SacctRow::kTaken;
+    return true;
   }
   /// One for each job.
   std::vector<ClusterFact> Finish() && {
@@ -192,7 +183,7 @@ class SacctJobs {
     bool used_more = false;             ///< only that of one of its processes is known
 
     bool IsOn(const std::string& node) const {
-      return node.empty() || nodes.empty() || absl::c_find(nodes, node) != nodes.end();
+      return node.empty() || nodes.empty() || absl::c_linear_search(nodes, node);
     }
   };
   struct Run : Spell {
@@ -233,7 +224,9 @@ class SacctJobs {
     run.cores = CountOf(row["AllocCPUS"], CountOf(SacctResource(allocated, "cpu"), 0));
     if (run.cores == 0) run.cores = CountOf(row["NCPUS"], CountOf(row["ReqCPUS"], 0));
     SetTimes(row["Start"], row["End"], row["Elapsed"], &run);
-    if (IsWaitOnly(run, row["NodeList"])) run.start_ns = 0;
+    // Older versions give a job that was cancelled while it waited the time of this as its start.
+    const bool got_no_node = SacctState(run.state) == "CANCELLED" && row["NodeList"] == "None assigned";
+    if (got_no_node && run.end_ns == run.start_ns) run.start_ns = 0;
     if (const auto submitted = ParseSacctTime(row["Submit"])) run.submit_ns = submitted->time_ns;
     run.reason = std::string(row["Reason"]);
     run.time_limit_ns = SacctDurationNs(row["Timelimit"]);
@@ -260,16 +253,10 @@ class SacctJobs {
     const bool is_one_task = name == "batch" || row["NTasks"] == "1";
     std::optional<SacctMemory> peak;
     if (is_one_task) peak = ParseSacctMemory(row["MaxRSS"]);
-    const bool is_on_one_node = run.nodes_count == 1;
-    if (!peak.has_value() && is_on_one_node) peak = ParseSacctMemory(SacctResource(row["TRESUsageInTot"], "mem"));
+    if (!peak.has_value() && run.nodes_count == 1) peak = ParseSacctMemory(SacctResource(row["TRESUsageInTot"], "mem"));
     if (peak.has_value() && peak->bytes > 0) step.peak_bytes = peak->bytes;
     step.used_more = !step.peak_bytes.has_value() && !row["MaxRSS"].empty();
     return step;
-  }
-  static void AddJobRow(Run run, Job* job) {
-    const auto same = absl::c_find_if(
-        job->runs, [&run](const Run& other) { return other.start_ns == run.start_ns || other.start_ns == 0; });
-    Keep(std::move(run), same, &job->runs);
   }
   /// Adds what was read, or puts it in the place of an earlier row of the same.
   template <class Read>
@@ -425,8 +412,7 @@ class SacctJobs {
       }
     };
     for (const Step& step : run.steps) add_task(step);
-    if (!run.steps.empty()) return;
-    add_task({run, "batch", job.label, {}, false});
+    if (run.steps.empty()) add_task({run, "batch", job.label, {}, false});
   }
 
   std::vector<Job> jobs_;
@@ -441,10 +427,9 @@ constexpr std::string_view kAsk =
     "sacct did not say when jobs ran: ask it for the columns JobID, JobIDRaw, State, Start and End, with --parsable2";
 
 bool IsJson(const std::string& head) {
-  if (head.compare(0, 1, "{") != 0) return false;
-  const size_t jobs = head.find("\"jobs\"");
-  return jobs != head.npos && (head.find("\"job_id\"") != head.npos || head.find("sacct") != head.npos ||
-                               head.find("\"Slurm\"") != head.npos || head.find("\"slurm\"") != head.npos);
+  const auto has = [&head](const char* text) { return absl::StrContains(head, text); };
+  return head.compare(0, 1, "{") == 0 && has("\"jobs\"") &&
+         (has("\"job_id\"") || has("sacct") || has("\"Slurm\"") || has("\"slurm\""));
 }
 
 /// For a file that has no header.
@@ -471,7 +456,7 @@ absl::Status ReadJson(const std::string& log, LogLines* lines, EngineReading* re
   if (!rows.ok()) return absl::InvalidArgumentError(fmt::format("{}: {}", log, std::string(rows.status().message())));
   for (const SacctCells& row : *rows) {
     ++reading->lines;
-    if (jobs->Add(header, row) == SacctRow::kMalformed) ++reading->malformed;
+    if (!jobs->Add(header, row)) ++reading->malformed;
   }
   return absl::OkStatus();
 }
@@ -505,7 +490,7 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
     if (header.is_table() && header.TakeWidths(line)) continue;
     ++reading.lines;
     const std::optional<SacctCells> row = header.Split(line);
-    if (row.has_value() && jobs.Add(header, *row) == SacctRow::kTaken) continue;
+    if (row.has_value() && jobs.Add(header, *row)) continue;
     ++(lines.is_whole() ? reading.malformed : reading.torn);
     lines.Complain(lines.is_whole() ? "the line is not from sacct, or has other columns than the first line; if a cell "
                                       "holds the delimiter, choose another one (sacct --delimiter)"

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/engines/taskvine/taskvine_engine.h"
+#include "collector/engines/taskvine/vine_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,6 @@
-#include "collector/engines/taskvine/taskvine_engine.h"
+// TaskVine (https://ccl.cse.nd.edu/software/taskvine/), and Work Queue, from which it came
+// (https://ccl.cse.nd.edu/software/workqueue/): the logs that their managers write. Those of TaskVine have the same
+// lines, and the times of workers besides; a program asks Work Queue's manager for its log of transactions.
 
 #include <fmt/format.h>
 
@@ -6,21 +8,17 @@
 
 #include "collector/engines/http_get.h"
 #include "collector/engines/taskvine/vine_log.h"
+#include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kUsualPort = "9097";
 constexpr std::chrono::seconds kPause(10);
 constexpr std::chrono::seconds kMostAnswer(5);
-
-std::string TextOf(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 constexpr int64_t kSecond = 1'000'000'000;
 /// A manager reports to the catalog once a minute.
@@ -31,16 +29,16 @@ constexpr size_t kMostManagers = 1000;
 constexpr const char* kWholeQueue = "whole queue";
 
 int64_t Count(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) return 0;
-  return std::clamp<int64_t>(found->get<int64_t>(), 0, kMostCount);
+  const Json& field = Field(object, key);
+  return field.is_number_integer() ? std::clamp<int64_t>(field.get<int64_t>(), 0, kMostCount) : 0;
 }
 
 /// Asks a catalog, which hears of its managers once a minute, every ten seconds, on a thread of its own.
 class CatalogFollower : public EngineFollower {
  public:
-  CatalogFollower(const std::string& address, std::string type)
-      : address_(ParseCatalogAddress(address)), type_(std::move(type)), thread_([this] { Follow(); }) {}
+  /// `type`: what the catalog calls the engine's managers.
+  CatalogFollower(const std::string& address, std::string_view type)
+      : address_(ParseCatalogAddress(address)), type_(type), thread_([this] { Follow(); }) {}
 
   EngineNews Take() override {
     const std::lock_guard<std::mutex> lock(thread_.mutex);
@@ -132,8 +130,8 @@ class CatalogFeed : public EngineFeed {
 
   void AddManager(const Json& manager) {
     if (!manager.is_object()) return run_->CountMalformed(1);
-    const std::string name = fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"),
-                                         Count(manager, "port"));
+    const std::string name = fmt::format("{} {} at {}:{}", engine_, TextField(manager, "project"),
+                                         TextField(manager, "name"), Count(manager, "port"));
     const int64_t started_us = Count(manager, "time_when_started");
     const std::string id = fmt::format("{} {}", name, started_us);
     if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
@@ -165,11 +163,9 @@ class CatalogFeed : public EngineFeed {
   }
 
   static void ReportTasks(const Json& manager, bool is_known, Reported* reported, SchedulerFact* scheduler) {
-    const auto categories = manager.find("categories");
-    if (categories == manager.end() || !categories->is_array()) return;
-    for (const Json& category : *categories) {
+    for (const Json& category : ListField(manager, "categories")) {
       if (!category.is_object()) continue;
-      const std::string name = TextOf(category, "category");
+      const std::string name = TextField(category, "category");
       if (name == kWholeQueue) continue;
       const int64_t done = Count(category, "tasks_done");
       int64_t& before = reported->done[name];
@@ -204,27 +200,19 @@ absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_vi
   if (!services.is_array()) return absl::InvalidArgumentError("its answer is not a list of services");
   Json managers = Json::array();
   for (const Json& service : services) {
-    if (!service.is_object() || TextOf(service, "type") != type) continue;
-    if (project.empty() || TextOf(service, "project") == project) managers.push_back(service);
+    if (!service.is_object() || TextField(service, "type") != type) continue;
+    if (project.empty() || TextField(service, "project") == project) managers.push_back(service);
   }
   if (managers.empty()) {
     return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
                                                : fmt::format("it knows no {} of the name {}", type, project));
   }
-  return managers.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::unique_ptr<EngineFollower> FollowCatalog(const std::string& address, std::string type) {
-  return std::make_unique<CatalogFollower>(address, std::move(type));
+  return JsonText(managers) + "\n";
 }
 
 std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run) {
   return std::make_unique<CatalogFeed>(std::move(engine), run);
 }
-
-// TaskVine (https://ccl.cse.nd.edu/software/taskvine/), and Work Queue, from which it came
-// (https://ccl.cse.nd.edu/software/workqueue/): the logs that their managers write. Those of TaskVine have the same
-// lines, and the times of workers besides; a program asks Work Queue's manager for its log of transactions.
 
 namespace {
 
@@ -234,52 +222,38 @@ constexpr EngineTraits kVineTraits = {
 constexpr EngineTraits kQueueTraits = {
     "Work Queue", "manager",   "task", "transaction logs of Work Queue", "workqueue://CATALOG:PORT/NAME",
     {},           "work_queue"};
-constexpr TaskNames kVineNames, kQueueNames = {"work_queue", "t."};
+constexpr TaskNames kVineNames, kQueueNames = {"work_queue", "t.", "wq_master"};
 
 std::optional<std::string> FindQueueLog(const std::string& path) {
   return BeginsWithLine(path, "# time manager_pid MANAGER START|END") ? std::optional(path) : std::nullopt;
 }
 
-template <const TaskNames& kNames>
-absl::StatusOr<EngineReading> Read(const std::string& log) {
-  return ReadVineLog(log, kNames);
-}
-
-/// `log` is an address where a catalog is followed.
+/// The log of a feed is an address where a catalog is followed.
 template <const EngineTraits& kTraits, const TaskNames& kNames>
-std::unique_ptr<EngineFeed> MakeFeed(const std::string& log, LiveRun* run) {
-  const std::string name(kTraits.name);
-  const bool is_address = EngineOfAddress(log) != nullptr;
-  return is_address ? MakeCatalogFeed(name, run) : MakeVineFeed(name, kNames, log, run);
+constexpr Engine EngineOf(std::string_view scheme, std::string_view log_suffix, decltype(Engine::find_log) find_log,
+                          decltype(Engine::keep) keep) {
+  return {kTraits,
+          scheme,
+          log_suffix,
+          find_log,
+          [](const std::string& log) { return ReadVineLog(log, kNames); },
+          nullptr,
+          nullptr,
+          [](const std::string& address) -> std::unique_ptr<EngineFollower> {
+            return std::make_unique<CatalogFollower>(address, kNames.manager);
+          },
+          [](const std::string& log, LiveRun* run) {
+            const std::string name(kTraits.name);
+            const bool is_address = EngineOfAddress(log) != nullptr;
+            return is_address ? MakeCatalogFeed(name, run) : MakeVineFeed(name, kNames, log, run);
+          },
+          PidOfWorkerDirectory,
+          keep};
 }
-
-std::unique_ptr<EngineFollower> FollowVine(const std::string& address) {
-  return FollowCatalog(address, "vine_manager");
-}
-std::unique_ptr<EngineFollower> FollowQueue(const std::string& address) { return FollowCatalog(address, "wq_master"); }
 
 }  // namespace
 
-const Engine kTaskVine = {kVineTraits,
-                          "taskvine://",
-                          kVineLogSuffix,
-                          FindVineLog,
-                          Read<kVineNames>,
-                          nullptr,
-                          nullptr,
-                          FollowVine,
-                          MakeFeed<kVineTraits, kVineNames>,
-                          PidOfWorkerDirectory,
-                          KeepVineLog};
-const Engine kWorkQueue = {kQueueTraits,
-                           "workqueue://",
-                           ".work-queue.log",
-                           FindQueueLog,
-                           Read<kQueueNames>,
-                           nullptr,
-                           nullptr,
-                           FollowQueue,
-                           MakeFeed<kQueueTraits, kQueueNames>,
-                           PidOfWorkerDirectory};
+const Engine kTaskVine = EngineOf<kVineTraits, kVineNames>("taskvine://", kVineLogSuffix, FindVineLog, KeepVineLog);
+const Engine kWorkQueue = EngineOf<kQueueTraits, kQueueNames>("workqueue://", ".work-queue.log", FindQueueLog, nullptr);
 
 }  // namespace crema

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <system_error>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
@@ -24,12 +24,6 @@ using Json = nlohmann::json;
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 /// Clocks nearer than this are taken for one: what the manager sends takes as long.
 constexpr int64_t kSameClockNs = 1'000'000;
-
-std::optional<int64_t> Whole(std::string_view text) {
-  int64_t value = 0;
-  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &value)) return std::nullopt;
-  return value;
-}
 
 /// `{"cores":[2,"cores"]}`: the number of `key`.
 std::optional<double> Reading(const Json& values, const char* key) {
@@ -91,10 +85,19 @@ bool StopsInsideObject(std::string_view line) {
   return false;
 }
 
+/// A line taken apart: words up to the first `{`, and the objects that follow.
+struct VineEvent {
+  int64_t time_ns = 0;
+  int64_t manager = 0;
+  std::vector<std::string> words;  // after time and manager
+  std::vector<Json> objects;
+
+  std::string_view word(size_t i) const { return i < words.size() ? std::string_view(words[i]) : std::string_view(); }
+};
+
 /// Words are apart by one blank or more; nullopt: the line is cut inside an object, or not one of these.
-template <class Event>
-std::optional<Event> Parse(std::string_view line) {
-  Event event;
+std::optional<VineEvent> Parse(std::string_view line) {
+  VineEvent event;
   std::vector<std::string> words;
   for (size_t at = 0; at < line.size();) {
     if (line[at] == ' ') {
@@ -113,8 +116,8 @@ std::optional<Event> Parse(std::string_view line) {
     }
   }
   if (words.size() < 4) return std::nullopt;
-  const std::optional<int64_t> time_us = Whole(words[0]);
-  const std::optional<int64_t> manager = Whole(words[1]);
+  const std::optional<int64_t> time_us = Parsed<int64_t>(words[0]);
+  const std::optional<int64_t> manager = Parsed<int64_t>(words[1]);
   constexpr int64_t kMostUs = std::numeric_limits<int64_t>::max() / 1000;
   if (!time_us.has_value() || !manager.has_value() || *time_us <= 0 || *time_us > kMostUs) return std::nullopt;
   event.time_ns = *time_us * 1000;
@@ -124,11 +127,6 @@ std::optional<Event> Parse(std::string_view line) {
 }
 
 namespace fs = std::filesystem;
-
-bool IsFile(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
 
 // Work Queue's line has no second `manager_pid`.
 bool BeginsAsTransactions(const fs::path& path) {
@@ -149,8 +147,9 @@ std::optional<std::string> TransactionsIn(const fs::path& directory) {
 std::optional<std::string> PerformanceBeside(const std::string& transactions) {
   const fs::path path(transactions);
   if (NameBeforeCompression(path.filename().string()) != "transactions") return std::nullopt;
+  std::error_code error;
   for (const char* name : {"performance", "performance.gz", "performance.zst"}) {
-    if (const fs::path beside = path.parent_path() / name; IsFile(beside)) return beside.string();
+    if (const fs::path beside = path.parent_path() / name; fs::is_regular_file(beside, error)) return beside.string();
   }
   return std::nullopt;
 }
@@ -167,311 +166,354 @@ bool HasOpen(int64_t pid, const std::string& path) {
   struct stat wanted = {}, open = {};
   if (stat(path.c_str(), &wanted) != 0) return false;
   std::error_code error;
-  std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", pid), error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    if (stat(entry->path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev && open.st_ino == wanted.st_ino) {
-      return true;
-    }
+  fs::directory_iterator entry(fmt::format("/proc/{}/fd", pid), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const bool is_known = stat(entry->path().c_str(), &open) == 0;
+    if (is_known && open.st_dev == wanted.st_dev && open.st_ino == wanted.st_ino) return true;
   }
   return false;
 }
 
-}  // namespace
+/// What `Add` makes of a line.
+enum class VineLine { kTaken, kUnknown, kMalformed, kTorn };
+bool IsBad(VineLine line) { return line == VineLine::kMalformed || line == VineLine::kTorn; }
 
-/// A line taken apart: words up to the first `{`, and the objects that follow.
-struct VineTransactions::Event {
-  int64_t time_ns = 0;
-  int64_t manager = 0;
-  std::vector<std::string> words;  // after time and manager
-  std::vector<Json> objects;
+/// Takes the lines of `transactions` in order, what happened to workers and tasks, each with the manager's time in
+/// microseconds, and makes a cluster of each manager. Work Queue's older forms of the lines are taken too.
+class VineTransactions {
+ public:
+  explicit VineTransactions(const TaskNames& names) : names_(names) {}
 
-  std::string_view word(size_t i) const { return i < words.size() ? std::string_view(words[i]) : std::string_view(); }
+  VineLine Add(std::string_view line) {
+    const std::optional<VineEvent> parsed = Parse(line);
+    if (!parsed.has_value()) return StopsInsideObject(line) ? VineLine::kTorn : VineLine::kMalformed;
+    const VineEvent& event = *parsed;
+    Manager& manager = ManagerOf(event.manager, event.time_ns);
+    manager.cluster.last_ns = std::max(manager.cluster.last_ns, event.time_ns);
+    const std::string_view object = event.word(0);
+    if (object == "WORKER") return AddWorker(event, &manager);
+    if (object == "TASK") return AddTask(event, &manager);
+    if (object == "MANAGER") {
+      // Work Queue leaves its pid out here.
+      if (event.word(1) != "END" && event.word(2) != "END") return VineLine::kTaken;
+      ClusterSessionFact& session = manager.cluster.sessions.back();
+      session.end_ns = session.flushed_ns = event.time_ns;
+      manager.cluster.closed = true;
+      return VineLine::kTaken;
+    }
+    if (object == "LIBRARY") {
+      if (const auto id = Parsed<int64_t>(event.word(1))) manager.libraries.insert(*id);
+      return VineLine::kTaken;
+    }
+    const bool reports_no_task = object == "CATEGORY" || object == "APPLICATION" || object == "TRANSFER";
+    return reports_no_task ? VineLine::kTaken : VineLine::kUnknown;
+  }
+
+  /// For who follows the lines while they grow: calls `visit(cluster, ready, running, pid)` for each manager, with all
+  /// its workers, the tasks that ended since, and the numbers of those that no worker has and that one has, output that
+  /// waits there included. It forgets the tasks that it reported, so nothing is left to `Finish`.
+  template <class Visit>
+  void ReportNews(const Visit& visit) {
+    for (Manager& manager : managers_) {
+      int64_t ready = 0, running = 0;
+      for (const auto& [task, attempt] : manager.attempts) {
+        if (manager.libraries.count(task) > 0) continue;
+        ++(attempt.commit_ns.has_value() ? running : ready);
+      }
+      visit(manager.cluster, ready, running, manager.pid);
+      manager.cluster.tasks.clear();
+      manager.last_tries.clear();
+      manager.timed.clear();
+    }
+  }
+
+  std::vector<ClusterFact> Finish() && {
+    std::vector<ClusterFact> clusters;
+    for (Manager& manager : managers_) {
+      AlignClocks(&manager);
+      for (const auto& [task, last] : manager.last_tries) {
+        manager.cluster.tasks[last].is_last = manager.attempts.count(task) == 0;
+      }
+      for (ClusterWorkerFact& worker : manager.cluster.workers) {
+        if (!worker.is_lost) continue;
+        manager.cluster.complaints.push_back(
+            fmt::format("{} was lost: the manager says {}", worker.address, worker.left_reason));
+      }
+      // Libraries are no tasks: they run functions, as long as their worker is there.
+      for (const int64_t library : manager.libraries) manager.attempts.erase(library);
+      if (!manager.attempts.empty()) {
+        size_t running = 0;
+        for (const auto& [id, attempt] : manager.attempts) running += attempt.commit_ns.has_value();
+        manager.cluster.complaints.push_back(
+            fmt::format("{} of the manager's tasks had not ended when its log stops; {} were on a worker, and their "
+                        "end is not known",
+                        manager.attempts.size(), running));
+      }
+      clusters.push_back(std::move(manager.cluster));
+    }
+    return clusters;
+  }
+
+ private:
+  /// One attempt at a task, as far as it came. Times are the manager's, but those of the worker.
+  struct Attempt {
+    std::string category;
+    int64_t number = 0;
+    int64_t ready_ns = 0;
+    std::string worker;
+    int32_t cores = 0;                  ///< that it was given; 0: not known
+    std::optional<int64_t> commit_ns;   ///< these were held from here; nullopt: it was not sent
+    std::optional<int64_t> sent_ns;     ///< all that it needs was there
+    std::optional<int64_t> waiting_ns;  ///< the manager heard that it ended
+    std::optional<int64_t> worker_start_ns;
+    std::optional<int64_t> worker_stop_ns;
+  };
+  struct Manager {
+    ClusterFact cluster;
+    int64_t pid = 0;
+    std::map<int64_t, Attempt> attempts;  // open ones, by task
+    std::set<int64_t> libraries;
+    std::map<int64_t, size_t> last_tries;       // by task: index of the last in `cluster`; not of cancelled ones
+    std::map<std::string, size_t> workers;      // by id: index of the last
+    std::map<std::string, std::string> ids;     // Work Queue names workers by their address in lines of tasks
+    std::vector<std::optional<Attempt>> timed;  // by task in `cluster`: those with times of the worker
+  };
+
+  Manager& ManagerOf(int64_t pid, int64_t time_ns) {
+    const std::string address = fmt::format("manager {}", pid);
+    for (auto manager = managers_.rbegin(); manager != managers_.rend(); ++manager) {
+      if (manager->cluster.address == address && !manager->cluster.closed) return *manager;
+    }
+    managers_.emplace_back().pid = pid;
+    ClusterFact& cluster = managers_.back().cluster;
+    cluster.address = address;
+    cluster.epoch = fmt::format("{} {}", pid, time_ns);
+    cluster.first_ns = cluster.last_ns = time_ns;
+    cluster.sessions.emplace_back().begin_ns = time_ns;
+    cluster.counts = {{"done", 0}, {"dispatched", 0}, {"joined", 0}};
+    return managers_.back();
+  }
+
+  static VineLine AddWorker(const VineEvent& event, Manager* manager) {
+    const std::string id(event.word(1));
+    // Work Queue: `WORKER id host:port CONNECTION`
+    const bool is_queue = event.word(3) == "CONNECTION" || event.word(3) == "DISCONNECTION";
+    const std::string_view what = is_queue ? event.word(3) : event.word(2);
+    const std::string_view rest = what == "CONNECTION" && is_queue ? event.word(2) : event.word(is_queue ? 4 : 3);
+    ClusterFact& cluster = manager->cluster;
+    const auto known = manager->workers.find(id);
+    ClusterWorkerFact* worker = known == manager->workers.end() ? nullptr : &cluster.workers[known->second];
+    if (what == "CONNECTION") {
+      if (worker != nullptr && !worker->left_ns.has_value()) {  // its connection broke, and the manager did not say so
+        worker->left_ns = event.time_ns;
+        worker->left_reason = "it connected again";
+        worker->is_lost = true;
+      }
+      ClusterWorkerFact& joined = cluster.workers.emplace_back();
+      joined.address = id;
+      joined.host = std::string(rest.substr(0, rest.rfind(':')));
+      joined.joined_ns = event.time_ns;
+      manager->workers[id] = cluster.workers.size() - 1;
+      if (is_queue) manager->ids[std::string(rest)] = id;
+      ++cluster.counts["joined"];
+      return VineLine::kTaken;
+    }
+    if (what == "DISCONNECTION") {
+      if (worker == nullptr || worker->left_ns.has_value()) return VineLine::kTaken;
+      worker->left_ns = event.time_ns;
+      worker->left_reason = std::string(rest);
+      worker->is_lost = IsFailure(rest);
+      return VineLine::kTaken;
+    }
+    if (what == "RESOURCES") {
+      if (event.objects.empty()) return VineLine::kMalformed;
+      if (worker == nullptr) return VineLine::kTaken;
+      const Json& resources = event.objects.front();
+      if (const int32_t cores = CoresOf(resources); cores > 0) worker->threads = cores;
+      worker->memory_limit_bytes = BytesOf(resources, "memory");
+      worker->disk_bytes = BytesOf(resources, "disk");
+      return VineLine::kTaken;
+    }
+    return what == "TRANSFER" || what == "CACHE_UPDATE" ? VineLine::kTaken : VineLine::kUnknown;
+  }
+
+  VineLine AddTask(const VineEvent& event, Manager* manager) const {
+    const std::optional<int64_t> id = Parsed<int64_t>(event.word(1));
+    if (!id.has_value()) return VineLine::kMalformed;
+    const std::string_view what = event.word(2);
+    const auto found = manager->attempts.find(*id);
+    if (what == "READY" || what == "WAITING") {
+      int64_t number = Parsed<int64_t>(event.word(5)).value_or(1);
+      if (found != manager->attempts.end()) {  // it comes again: its worker went, or could not run it
+        number = std::max(number, found->second.number + 1);
+        if (found->second.waiting_ns.has_value()) ++manager->cluster.counts["done"];  // as the manager counts it
+        EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+      }
+      Attempt& attempt = manager->attempts[*id];
+      attempt.category = std::string(event.word(3));
+      attempt.ready_ns = event.time_ns;
+      attempt.number = number;
+      return VineLine::kTaken;
+    }
+    if (what == "RUNNING") {
+      Attempt& attempt = manager->attempts[*id];
+      const std::string worker(event.word(3));
+      attempt.worker = ValueOr(manager->ids, worker, worker);
+      attempt.commit_ns = attempt.sent_ns = event.time_ns;
+      if (!event.objects.empty()) {
+        attempt.commit_ns = TimeNs(event.objects.front(), "time_commit_start").value_or(event.time_ns);
+        attempt.sent_ns = TimeNs(event.objects.front(), "time_commit_end").value_or(event.time_ns);
+        attempt.cores = CoresOf(event.objects.front());
+      }
+      ++manager->cluster.counts["dispatched"];
+      return VineLine::kTaken;
+    }
+    if (what == "WAITING_RETRIEVAL") {
+      if (found != manager->attempts.end()) found->second.waiting_ns = event.time_ns;
+      return VineLine::kTaken;
+    }
+    if (what == "RETRIEVED") {
+      if (found == manager->attempts.end()) return VineLine::kTaken;
+      if (!event.objects.empty()) {
+        found->second.worker_start_ns = TimeNs(event.objects.back(), "time_worker_start");
+        found->second.worker_stop_ns = TimeNs(event.objects.back(), "time_worker_end");
+      }
+      const bool failed = event.word(3) != "SUCCESS" || Parsed<int64_t>(event.word(4)).value_or(0) != 0;
+      EndAttempt(*id, event.time_ns, failed, manager);
+      return VineLine::kTaken;
+    }
+    if (what == "DONE") {
+      if (found != manager->attempts.end()) {  // it never was on a worker, or its other lines are missing
+        EndAttempt(*id, event.time_ns, event.word(3) != "SUCCESS", manager);
+      }
+      manager->cluster.erred += event.word(3) != "SUCCESS" || Parsed<int64_t>(event.word(4)).value_or(0) != 0;
+      ++manager->cluster.counts["done"];
+      return VineLine::kTaken;
+    }
+    if (what == "CANCELED" || what == "CANCELLED") {  // nobody waits for it; what it did was for nothing
+      if (found != manager->attempts.end()) EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+      manager->last_tries.erase(*id);
+      return VineLine::kTaken;
+    }
+    return VineLine::kUnknown;
+  }
+
+  void EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) const {
+    const auto found = manager->attempts.find(task);
+    Attempt attempt = std::move(found->second);
+    manager->attempts.erase(found);
+    if (!attempt.commit_ns.has_value() || manager->libraries.count(task) > 0) return;
+    ClusterTaskFact fact;
+    fact.worker = attempt.worker;
+    fact.prefix = attempt.category;
+    fact.start_ns = attempt.sent_ns.value_or(time_ns);
+    fact.stop_ns = std::max(fact.start_ns, attempt.waiting_ns.value_or(time_ns));
+    if (attempt.ready_ns > 0) fact.queue_ns = std::max<int64_t>(0, *attempt.commit_ns - attempt.ready_ns);
+    fact.failed = failed;
+    fact.cores = attempt.cores;
+    fact.job = fmt::format("{} {}", names_.engine, task);
+    fact.directory = fmt::format("{}{}", names_.directory, task);
+    fact.is_repeat = attempt.number > 1;
+    const bool is_timed = attempt.worker_start_ns.has_value() && attempt.worker_stop_ns.has_value();
+    if (is_timed) fact.retrieval_ns = time_ns;  // when the output was there, until clocks are aligned
+    manager->last_tries[task] = manager->cluster.tasks.size();
+    manager->cluster.tasks.push_back(std::move(fact));
+    manager->timed.push_back(is_timed ? std::optional<Attempt>(std::move(attempt)) : std::nullopt);
+  }
+
+  // A task began after its core was held, and ended before the manager heard of it: between these its worker's clock
+  // is.
+  static void AlignClocks(Manager* manager) {
+    ClusterFact& cluster = manager->cluster;
+    struct Bounds {
+      int64_t least = std::numeric_limits<int64_t>::min();
+      int64_t most = std::numeric_limits<int64_t>::max();
+    };
+    std::map<std::string, Bounds> bounds;
+    for (const std::optional<Attempt>& attempt : manager->timed) {
+      if (!attempt.has_value()) continue;
+      Bounds& of = bounds[attempt->worker];
+      of.least = std::max(of.least, *attempt->commit_ns - *attempt->worker_start_ns);
+      if (attempt->waiting_ns.has_value()) of.most = std::min(of.most, *attempt->waiting_ns - *attempt->worker_stop_ns);
+    }
+    std::map<std::string, int64_t> offsets;
+    for (const auto& [id, of] : bounds) {
+      if (of.least <= kSameClockNs && of.most >= -kSameClockNs) continue;
+      const bool has_most = of.most != std::numeric_limits<int64_t>::max();
+      offsets[id] = has_most ? of.least + (of.most - of.least) / 2 : of.least;
+      cluster.complaints.push_back(
+          fmt::format("the clock of {} is {:.3f} s {} that of its manager; its times were moved", id,
+                      std::abs(static_cast<double>(offsets[id])) / 1e9, offsets[id] > 0 ? "behind" : "ahead of"));
+    }
+    for (ClusterWorkerFact& worker : cluster.workers) {
+      const auto offset = offsets.find(worker.address);
+      if (offset != offsets.end()) worker.clock_offset_ns = offset->second;
+    }
+    for (size_t i = 0; i < cluster.tasks.size(); ++i) {
+      const std::optional<Attempt>& attempt = manager->timed[i];
+      if (!attempt.has_value()) continue;
+      ClusterTaskFact& task = cluster.tasks[i];
+      const int64_t moved_ns = ValueOr(offsets, attempt->worker, 0);
+      const int64_t retrieved_ns = *task.retrieval_ns;
+      task.start_ns = *attempt->worker_start_ns + moved_ns;
+      task.stop_ns = std::max(task.start_ns, *attempt->worker_stop_ns + moved_ns);
+      task.dispatch_ns = std::max<int64_t>(0, task.start_ns - *attempt->commit_ns);
+      task.retrieval_ns = std::max<int64_t>(0, retrieved_ns - task.stop_ns);
+    }
+  }
+
+  TaskNames names_;
+  std::vector<Manager> managers_;
 };
 
-VineTransactions::Manager& VineTransactions::ManagerOf(int64_t pid, int64_t time_ns) {
-  const std::string address = fmt::format("manager {}", pid);
-  for (auto manager = managers_.rbegin(); manager != managers_.rend(); ++manager) {
-    if (manager->cluster.address == address && !manager->cluster.closed) return *manager;
-  }
-  managers_.emplace_back().pid = pid;
-  ClusterFact& cluster = managers_.back().cluster;
-  cluster.address = address;
-  cluster.epoch = fmt::format("{} {}", pid, time_ns);
-  cluster.first_ns = cluster.last_ns = time_ns;
-  cluster.sessions.emplace_back().begin_ns = time_ns;
-  cluster.counts = {{"done", 0}, {"dispatched", 0}, {"joined", 0}};
-  return managers_.back();
-}
-
-VineLine VineTransactions::Add(std::string_view line) {
-  const std::optional<Event> parsed = Parse<Event>(line);
-  if (!parsed.has_value()) return StopsInsideObject(line) ? VineLine::kTorn : VineLine::kMalformed;
-  const Event& event = *parsed;
-  Manager& manager = ManagerOf(event.manager, event.time_ns);
-  manager.cluster.last_ns = std::max(manager.cluster.last_ns, event.time_ns);
-  const std::string_view object = event.word(0);
-  if (object == "WORKER") return AddWorker(event, &manager);
-  if (object == "TASK") return AddTask(event, &manager);
-  if (object == "MANAGER") {
-    // Work Queue leaves its pid out here.
-    if (event.word(1) != "END" && event.word(2) != "END") return VineLine::kTaken;
-    ClusterSessionFact& session = manager.cluster.sessions.back();
-    session.end_ns = session.flushed_ns = event.time_ns;
-    manager.cluster.closed = true;
-    return VineLine::kTaken;
-  }
-  if (object == "LIBRARY") {
-    if (const auto id = Whole(event.word(1))) manager.libraries.insert(*id);
-    return VineLine::kTaken;
-  }
-  const bool reports_no_task = object == "CATEGORY" || object == "APPLICATION" || object == "TRANSFER";
-  return reports_no_task ? VineLine::kTaken : VineLine::kUnknown;
-}
-
-VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
-  const std::string id(event.word(1));
-  // Work Queue: `WORKER id host:port CONNECTION`
-  const bool is_queue = event.word(3) == "CONNECTION" || event.word(3) == "DISCONNECTION";
-  const std::string_view what = is_queue ? event.word(3) : event.word(2);
-  const std::string_view rest = what == "CONNECTION" && is_queue ? event.word(2) : event.word(is_queue ? 4 : 3);
-  ClusterFact& cluster = manager->cluster;
-  const auto known = manager->workers.find(id);
-  ClusterWorkerFact* worker = known == manager->workers.end() ? nullptr : &cluster.workers[known->second];
-  if (what == "CONNECTION") {
-    if (worker != nullptr && !worker->left_ns.has_value()) {  // its connection broke, and the manager did not say so
-      worker->left_ns = event.time_ns;
-      worker->left_reason = "it connected again";
-      worker->is_lost = true;
+/// The manager's own sums, `performance`: rows of numbers under a line that names them.
+/// Columns differ from version to version, so each is found by its name.
+class VinePerformance {
+ public:
+  /// False: the line is none of this log's.
+  bool Add(std::string_view line) {
+    const std::vector<std::string> words =
+        absl::StrSplit(absl::string_view(line.data(), line.size()), ' ', absl::SkipEmpty());
+    if (words.size() > 2 && words[0] == "#" && words[1] == "timestamp") {
+      columns_.assign(words.begin() + 1, words.end());
+      return true;
     }
-    ClusterWorkerFact& joined = cluster.workers.emplace_back();
-    joined.address = id;
-    joined.host = std::string(rest.substr(0, rest.rfind(':')));
-    joined.joined_ns = event.time_ns;
-    manager->workers[id] = cluster.workers.size() - 1;
-    if (is_queue) manager->ids[std::string(rest)] = id;
-    ++cluster.counts["joined"];
-    return VineLine::kTaken;
-  }
-  if (what == "DISCONNECTION") {
-    if (worker == nullptr || worker->left_ns.has_value()) return VineLine::kTaken;
-    worker->left_ns = event.time_ns;
-    worker->left_reason = std::string(rest);
-    worker->is_lost = IsFailure(rest);
-    return VineLine::kTaken;
-  }
-  if (what == "RESOURCES") {
-    if (event.objects.empty()) return VineLine::kMalformed;
-    if (worker == nullptr) return VineLine::kTaken;
-    const Json& resources = event.objects.front();
-    if (const int32_t cores = CoresOf(resources); cores > 0) worker->threads = cores;
-    worker->memory_limit_bytes = BytesOf(resources, "memory");
-    worker->disk_bytes = BytesOf(resources, "disk");
-    return VineLine::kTaken;
-  }
-  return what == "TRANSFER" || what == "CACHE_UPDATE" ? VineLine::kTaken : VineLine::kUnknown;
-}
-
-VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
-  const std::optional<int64_t> id = Whole(event.word(1));
-  if (!id.has_value()) return VineLine::kMalformed;
-  const std::string_view what = event.word(2);
-  const auto found = manager->attempts.find(*id);
-  if (what == "READY" || what == "WAITING") {
-    int64_t number = Whole(event.word(5)).value_or(1);
-    if (found != manager->attempts.end()) {  // it comes again: its worker went, or could not run it
-      number = std::max(number, found->second.number + 1);
-      if (found->second.waiting_ns.has_value()) ++manager->cluster.counts["done"];  // as the manager counts it
-      EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+    if (columns_.empty()) return false;
+    std::map<std::string, double, std::less<>> row;
+    for (size_t i = 0; i < words.size() && i < columns_.size(); ++i) {
+      double value = 0;
+      if (!absl::SimpleAtod(words[i], &value)) return false;
+      row[columns_[i]] = value;
     }
-    Attempt& attempt = manager->attempts[*id];
-    attempt.category = std::string(event.word(3));
-    attempt.ready_ns = event.time_ns;
-    attempt.number = number;
-    return VineLine::kTaken;
-  }
-  if (what == "RUNNING") {
-    Attempt& attempt = manager->attempts[*id];
-    const std::string worker(event.word(3));
-    attempt.worker = ValueOr(manager->ids, worker, worker);
-    attempt.commit_ns = attempt.sent_ns = event.time_ns;
-    if (!event.objects.empty()) {
-      attempt.commit_ns = TimeNs(event.objects.front(), "time_commit_start").value_or(event.time_ns);
-      attempt.sent_ns = TimeNs(event.objects.front(), "time_commit_end").value_or(event.time_ns);
-      attempt.cores = CoresOf(event.objects.front());
-    }
-    ++manager->cluster.counts["dispatched"];
-    return VineLine::kTaken;
-  }
-  if (what == "WAITING_RETRIEVAL") {
-    if (found != manager->attempts.end()) found->second.waiting_ns = event.time_ns;
-    return VineLine::kTaken;
-  }
-  if (what == "RETRIEVED") {
-    if (found == manager->attempts.end()) return VineLine::kTaken;
-    if (!event.objects.empty()) {
-      found->second.worker_start_ns = TimeNs(event.objects.back(), "time_worker_start");
-      found->second.worker_stop_ns = TimeNs(event.objects.back(), "time_worker_end");
-    }
-    const bool failed = event.word(3) != "SUCCESS" || Whole(event.word(4)).value_or(0) != 0;
-    EndAttempt(*id, event.time_ns, failed, manager);
-    return VineLine::kTaken;
-  }
-  if (what == "DONE") {
-    if (found != manager->attempts.end()) {  // it never was on a worker, or its other lines are missing
-      EndAttempt(*id, event.time_ns, event.word(3) != "SUCCESS", manager);
-    }
-    manager->cluster.erred += event.word(3) != "SUCCESS" || Whole(event.word(4)).value_or(0) != 0;
-    ++manager->cluster.counts["done"];
-    return VineLine::kTaken;
-  }
-  if (what == "CANCELED" || what == "CANCELLED") {  // nobody waits for it; what it did was for nothing
-    if (found != manager->attempts.end()) EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
-    manager->last_tries.erase(*id);
-    return VineLine::kTaken;
-  }
-  return VineLine::kUnknown;
-}
-
-void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) const {
-  const auto found = manager->attempts.find(task);
-  Attempt attempt = std::move(found->second);
-  manager->attempts.erase(found);
-  if (!attempt.commit_ns.has_value() || manager->libraries.count(task) > 0) return;
-  ClusterTaskFact fact;
-  fact.worker = attempt.worker;
-  fact.prefix = attempt.category;
-  fact.start_ns = attempt.sent_ns.value_or(time_ns);
-  fact.stop_ns = std::max(fact.start_ns, attempt.waiting_ns.value_or(time_ns));
-  if (attempt.ready_ns > 0) fact.queue_ns = std::max<int64_t>(0, *attempt.commit_ns - attempt.ready_ns);
-  fact.failed = failed;
-  fact.cores = attempt.cores;
-  fact.job = fmt::format("{} {}", names_.engine, task);
-  fact.directory = fmt::format("{}{}", names_.directory, task);
-  fact.is_repeat = attempt.number > 1;
-  const bool is_timed = attempt.worker_start_ns.has_value() && attempt.worker_stop_ns.has_value();
-  if (is_timed) fact.retrieval_ns = time_ns;  // when the output was there, until clocks are aligned
-  manager->last_tries[task] = manager->cluster.tasks.size();
-  manager->cluster.tasks.push_back(std::move(fact));
-  manager->timed.push_back(is_timed ? std::optional<Attempt>(std::move(attempt)) : std::nullopt);
-}
-
-void VineTransactions::ReportNews(const std::function<void(const VineNews&)>& visit) {
-  for (Manager& manager : managers_) {
-    VineNews news;
-    news.cluster = &manager.cluster;
-    news.pid = manager.pid;
-    for (const auto& [task, attempt] : manager.attempts) {
-      if (manager.libraries.count(task) > 0) continue;
-      ++(attempt.commit_ns.has_value() ? news.running : news.ready);
-    }
-    visit(news);
-    manager.cluster.tasks.clear();
-    manager.last_tries.clear();
-    manager.timed.clear();
-  }
-}
-
-// A task began after its core was held, and ended before the manager heard of it: between these its worker's clock is.
-void VineTransactions::AlignClocks(Manager* manager) {
-  ClusterFact& cluster = manager->cluster;
-  struct Bounds {
-    int64_t least = std::numeric_limits<int64_t>::min();
-    int64_t most = std::numeric_limits<int64_t>::max();
-  };
-  std::map<std::string, Bounds> bounds;
-  for (const std::optional<Attempt>& attempt : manager->timed) {
-    if (!attempt.has_value()) continue;
-    Bounds& of = bounds[attempt->worker];
-    of.least = std::max(of.least, *attempt->commit_ns - *attempt->worker_start_ns);
-    if (attempt->waiting_ns.has_value()) of.most = std::min(of.most, *attempt->waiting_ns - *attempt->worker_stop_ns);
-  }
-  std::map<std::string, int64_t> offsets;
-  for (const auto& [id, of] : bounds) {
-    if (of.least <= kSameClockNs && of.most >= -kSameClockNs) continue;
-    const bool has_most = of.most != std::numeric_limits<int64_t>::max();
-    offsets[id] = has_most ? of.least + (of.most - of.least) / 2 : of.least;
-    cluster.complaints.push_back(fmt::format("the clock of {} is {:.3f} s {} that of its manager; its times were moved",
-                                             id, std::abs(static_cast<double>(offsets[id])) / 1e9,
-                                             offsets[id] > 0 ? "behind" : "ahead of"));
-  }
-  for (ClusterWorkerFact& worker : cluster.workers) {
-    const auto offset = offsets.find(worker.address);
-    if (offset != offsets.end()) worker.clock_offset_ns = offset->second;
-  }
-  for (size_t i = 0; i < cluster.tasks.size(); ++i) {
-    const std::optional<Attempt>& attempt = manager->timed[i];
-    if (!attempt.has_value()) continue;
-    ClusterTaskFact& task = cluster.tasks[i];
-    const int64_t moved_ns = ValueOr(offsets, attempt->worker, 0);
-    const int64_t retrieved_ns = *task.retrieval_ns;
-    task.start_ns = *attempt->worker_start_ns + moved_ns;
-    task.stop_ns = std::max(task.start_ns, *attempt->worker_stop_ns + moved_ns);
-    task.dispatch_ns = std::max<int64_t>(0, task.start_ns - *attempt->commit_ns);
-    task.retrieval_ns = std::max<int64_t>(0, retrieved_ns - task.stop_ns);
-  }
-}
-
-std::vector<ClusterFact> VineTransactions::Finish() && {
-  std::vector<ClusterFact> clusters;
-  for (Manager& manager : managers_) {
-    AlignClocks(&manager);
-    for (const auto& [task, last] : manager.last_tries) {
-      manager.cluster.tasks[last].is_last = manager.attempts.count(task) == 0;
-    }
-    for (ClusterWorkerFact& worker : manager.cluster.workers) {
-      if (!worker.is_lost) continue;
-      manager.cluster.complaints.push_back(
-          fmt::format("{} was lost: the manager says {}", worker.address, worker.left_reason));
-    }
-    // Libraries are no tasks: they run functions, as long as their worker is there.
-    for (const int64_t library : manager.libraries) manager.attempts.erase(library);
-    if (!manager.attempts.empty()) {
-      size_t running = 0;
-      for (const auto& [id, attempt] : manager.attempts) running += attempt.commit_ns.has_value();
-      manager.cluster.complaints.push_back(fmt::format(
-          "{} of the manager's tasks had not ended when its log stops; {} were on a worker, and their end is not known",
-          manager.attempts.size(), running));
-    }
-    clusters.push_back(std::move(manager.cluster));
-  }
-  return clusters;
-}
-
-bool VinePerformance::Add(std::string_view line) {
-  const std::vector<std::string> words =
-      absl::StrSplit(absl::string_view(line.data(), line.size()), ' ', absl::SkipEmpty());
-  if (words.size() > 2 && words[0] == "#" && words[1] == "timestamp") {
-    columns_.assign(words.begin() + 1, words.end());
+    if (words.size() == columns_.size()) last_ = std::move(row);  // a row that is cut may end inside a number
     return true;
   }
-  if (columns_.empty()) return false;
-  std::map<std::string, double, std::less<>> row;
-  for (size_t i = 0; i < words.size() && i < columns_.size(); ++i) {
-    double value = 0;
-    if (!absl::SimpleAtod(words[i], &value)) return false;
-    row[columns_[i]] = value;
-  }
-  if (words.size() == columns_.size()) last_ = std::move(row);  // a row that is cut may end inside a number
-  return true;
-}
 
-void VinePerformance::Compare(std::vector<ClusterFact>* clusters) const {
-  if (clusters->size() != 1) return;  // whose sums these are is not known
-  ClusterFact& cluster = clusters->back();
-  const auto compare = [&](std::string_view column, std::string_view count, std::string_view what) {
-    const auto reported = last_.find(column);
-    const auto seen = cluster.counts.find(std::string(count));
-    if (reported == last_.end() || seen == cluster.counts.end()) return;
-    const auto counted = static_cast<int64_t>(reported->second);
-    if (counted <= seen->second) return;
-    cluster.complaints.push_back(
-        fmt::format("the manager counted {} {}, but its transactions show {}: some of them are missing", counted, what,
-                    seen->second));
-  };
-  compare("tasks_done", "done", "tasks that were done");
-  compare("tasks_dispatched", "dispatched", "tasks that were dispatched");
-  compare("workers_joined", "joined", "workers that joined");
-}
+  /// Names what the transactions lack of what was counted here: in complaints of the last of `clusters`.
+  void Compare(std::vector<ClusterFact>* clusters) const {
+    if (clusters->size() != 1) return;  // whose sums these are is not known
+    ClusterFact& cluster = clusters->back();
+    const auto compare = [&](std::string_view column, std::string_view count, std::string_view what) {
+      const auto reported = last_.find(column);
+      const auto seen = cluster.counts.find(std::string(count));
+      if (reported == last_.end() || seen == cluster.counts.end()) return;
+      const auto counted = static_cast<int64_t>(reported->second);
+      if (counted <= seen->second) return;
+      cluster.complaints.push_back(
+          fmt::format("the manager counted {} {}, but its transactions show {}: some of them are missing", counted,
+                      what, seen->second));
+    };
+    compare("tasks_done", "done", "tasks that were done");
+    compare("tasks_dispatched", "dispatched", "tasks that were dispatched");
+    compare("workers_joined", "joined", "workers that joined");
+  }
+
+ private:
+  std::vector<std::string> columns_;
+  std::map<std::string, double, std::less<>> last_;  ///< row, by column
+};
+
+}  // namespace
 
 bool BeginsWithLine(const std::string& path, std::string_view beginning) {
   return ReadBeginning(path, beginning.size()) == beginning;
@@ -502,21 +544,12 @@ absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNam
   for (std::string line; lines.Next(&line);) {
     if (performance.Add(line) || line.empty() || line.front() == '#') continue;
     ++reading.lines;
-    switch (transactions.Add(line)) {
-      case VineLine::kTaken:
-        break;
-      case VineLine::kUnknown:
-        ++reading.unknown;
-        break;
-      case VineLine::kMalformed:
-        ++(lines.is_whole() ? reading.malformed : reading.torn);
-        lines.Complain(lines.is_whole() ? "the line is not one of a manager's" : "the line is cut");
-        break;
-      case VineLine::kTorn:
-        ++reading.torn;
-        lines.Complain("the line is cut");
-        break;
-    }
+    const VineLine taken = transactions.Add(line);
+    if (taken == VineLine::kUnknown) ++reading.unknown;
+    if (!IsBad(taken)) continue;
+    const bool is_cut = taken == VineLine::kTorn || !lines.is_whole();
+    ++(is_cut ? reading.torn : reading.malformed);
+    lines.Complain(is_cut ? "the line is cut" : "the line is not one of a manager's");
   }
   if (const auto beside = PerformanceBeside(path)) {
     LogLines rows(*beside, &reading);
@@ -567,7 +600,9 @@ class VineFeed : public EngineFeed {
   }
 
   void Tick() override {
-    transactions_.ReportNews([this](const VineNews& news) { Report(news); });
+    transactions_.ReportNews([this](const ClusterFact& cluster, int64_t ready, int64_t running, int64_t pid) {
+      Report(cluster, ready, running, pid);
+    });
   }
 
  private:
@@ -580,22 +615,18 @@ class VineFeed : public EngineFeed {
   };
   void AddLine(std::string_view line) {
     if (performance_.Add(line) || line.empty() || line.front() == '#') return;
-    const VineLine taken = transactions_.Add(line);
-    if (taken == VineLine::kMalformed || taken == VineLine::kTorn) run_->CountMalformed(1);
+    if (IsBad(transactions_.Add(line))) run_->CountMalformed(1);
   }
 
-  void Report(const VineNews& news) {
-    const ClusterFact& cluster = *news.cluster;
+  void Report(const ClusterFact& cluster, int64_t ready, int64_t running, int64_t pid) {
     Reported& reported = managers_[cluster.epoch];
     if (reported.is_closed) return;
     if (!reported.is_followed) run_->BeginSession(cluster.first_ns);
     SchedulerFact scheduler;
     scheduler.address = fmt::format("{} {}", engine_, cluster.address);
-    scheduler.counts = {{"tasks", news.ready + news.running},
-                        {"processing", news.running},
-                        {"waiting", news.ready},
-                        {"erred", cluster.erred}};
-    scheduler.is_there = HasOpen(news.pid, log_);
+    scheduler.counts = {
+        {"tasks", ready + running}, {"processing", running}, {"waiting", ready}, {"erred", cluster.erred}};
+    scheduler.is_there = HasOpen(pid, log_);
     ReportWorkers(cluster, scheduler.address, &reported, &scheduler);
     std::map<std::string, SchedulerFact::Finished> finished;
     for (const ClusterTaskFact& task : cluster.tasks) {

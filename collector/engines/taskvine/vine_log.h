@@ -1,94 +1,16 @@
-// What a TaskVine manager writes into its run directory: `vine-run-info/<date>/vine-logs/`.
+// What a TaskVine manager writes into its run directory, `vine-run-info/<date>/vine-logs/`, and what a catalog knows of
+// managers.
 #pragma once
 
-#include <cstddef>
-#include <set>
-
 #include "collector/engines/engines.h"
-#include "collector/records/cluster_facts.h"
 
 namespace crema {
 
-/// The lines of `transactions`: what happened to workers and tasks, each with the manager's time in microseconds.
-enum class VineLine { kTaken, kUnknown, kMalformed, kTorn };
-
 /// Which engine's manager wrote the lines: what processes say of themselves in its tasks.
 struct TaskNames {
-  std::string_view engine = "taskvine";  ///< `process.engine.name`
-  std::string_view directory = "task.";  ///< a task's directory, but for the task's number
-};
-
-/// What happened to a manager's tasks since the last report.
-struct VineNews {
-  const ClusterFact* cluster = nullptr;  ///< with all its workers, and the tasks that ended since; until the next call
-  int64_t ready = 0;                     ///< tasks that no worker has
-  int64_t running = 0;                   ///< tasks that a worker has, output that waits there included
-  int64_t pid = 0;                       ///< of the manager
-};
-
-/// Takes lines in order, and makes a cluster of each manager. Work Queue's older forms of the lines are taken too.
-class VineTransactions {
- public:
-  explicit VineTransactions(const TaskNames& names = {}) : names_(names) {}
-  VineLine Add(std::string_view line);
-  std::vector<ClusterFact> Finish() &&;
-
-  /// For who follows the lines while they grow: calls `visit` for each manager. It forgets the tasks that it reported,
-  /// so nothing is left to `Finish`.
-  void ReportNews(const std::function<void(const VineNews&)>& visit);
-
- private:
-  /// One attempt at a task, as far as it came. Times are the manager's, but those of the worker.
-  struct Attempt {
-    std::string category;
-    int64_t number = 0;
-    int64_t ready_ns = 0;
-    std::string worker;
-    int32_t cores = 0;                  ///< that it was given; 0: not known
-    std::optional<int64_t> commit_ns;   ///< these were held from here; nullopt: it was not sent
-    std::optional<int64_t> sent_ns;     ///< all that it needs was there
-    std::optional<int64_t> waiting_ns;  ///< the manager heard that it ended
-    std::optional<int64_t> worker_start_ns;
-    std::optional<int64_t> worker_stop_ns;
-  };
-  struct Manager {
-    ClusterFact cluster;
-    int64_t pid = 0;
-    std::map<int64_t, Attempt> attempts;  // open ones, by task
-    std::set<int64_t> libraries;
-    std::map<int64_t, size_t> last_tries;       // by task: index of the last in `cluster`; not of cancelled ones
-    std::map<std::string, size_t> workers;      // by id: index of the last
-    std::map<std::string, std::string> ids;     // Work Queue names workers by their address in lines of tasks
-    std::vector<std::optional<Attempt>> timed;  // by task in `cluster`: those with times of the worker
-  };
-  struct Event;
-
-  Manager& ManagerOf(int64_t pid, int64_t time_ns);
-  static VineLine AddWorker(const Event& event, Manager* manager);
-  VineLine AddTask(const Event& event, Manager* manager) const;
-  void EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) const;
-  static void AlignClocks(Manager* manager);
-
-  TaskNames names_;
-  std::vector<Manager> managers_;
-};
-
-/// The manager's own sums, `performance`: rows of numbers under a line that names them.
-/// Columns differ from version to version, so each is found by its name.
-class VinePerformance {
- public:
-  /// False: the line is none of this log's.
-  bool Add(std::string_view line);
-
-  /// The last row, by column; empty: there was none.
-  const std::map<std::string, double, std::less<>>& last() const { return last_; }
-
-  /// Names what the transactions lack of what was counted here: in complaints of the last of `clusters`.
-  void Compare(std::vector<ClusterFact>* clusters) const;
-
- private:
-  std::vector<std::string> columns_;
-  std::map<std::string, double, std::less<>> last_;
+  std::string_view engine = "taskvine";       ///< `process.engine.name`
+  std::string_view directory = "task.";       ///< a task's directory, but for the task's number
+  std::string_view manager = "vine_manager";  ///< what a catalog calls it
 };
 
 /// What the name of a kept log ends with: the manager's transactions, and after them its performance log.
@@ -114,5 +36,19 @@ std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 /// Follows transactions. `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run`
 /// outlives it.
 std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run);
+
+/// `taskvine://HOST:PORT/NAME`: a catalog, and the name that a manager has there.
+struct CatalogAddress {
+  std::string server;   ///< `HOST:PORT`; the usual port where none was given
+  std::string project;  ///< empty: all managers of the engine
+};
+CatalogAddress ParseCatalogAddress(std::string_view address);
+
+/// The managers of this `type` and name in an answer to `/query.json`, as one line with a JSON list. Fails if the text
+/// is no such answer.
+absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project);
+
+/// Takes lines of `ManagersIn`. `engine` is what people call it: `TaskVine`. `run` outlives it.
+std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run);
 
 }  // namespace crema

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "collector/metrics/statistics/bounded_names.h"
@@ -176,30 +177,11 @@ struct AttemptRow {
 };
 static_assert(sizeof(AttemptRow) <= 128, "millions of chunks are kept");
 
-/// What rows are ordered by within a process.
-struct RowPlace {
-  explicit RowPlace(const AttemptRow& row)
-      : number(row.number),
-        start_ns(row.start_ns),
-        duration_ns(row.duration_ns),
-        chunk_id(row.chunk_id),
-        status(row.status) {}
-  RowPlace() = default;
-
-  friend bool operator<(const RowPlace& a, const RowPlace& b) {
-    if (a.number != b.number) return a.number < b.number;
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    if (a.duration_ns != b.duration_ns) return a.duration_ns < b.duration_ns;
-    if (a.chunk_id != b.chunk_id) return a.chunk_id < b.chunk_id;
-    return a.status < b.status;
-  }
-
-  int64_t number = 0;
-  int64_t start_ns = 0;
-  int64_t duration_ns = 0;
-  uint64_t chunk_id = 0;
-  AttemptState status = AttemptState::kOk;
-};
+/// What rows are ordered by within a process: number, start, duration, chunk_id and status.
+using RowPlace = std::tuple<int64_t, int64_t, int64_t, uint64_t, AttemptState>;
+inline RowPlace PlaceOf(const AttemptRow& row) {
+  return {row.number, row.start_ns, row.duration_ns, row.chunk_id, row.status};
+}
 
 /// What an attempt's owner thread did with its duration (docs/metrics.md, "Chunks and attempts").
 /// Nanoseconds; the four parts add up to the duration, exactly.
@@ -339,11 +321,8 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
   const HelperTimes announced = {OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns),
                                  fact.helper_scope_ns.value_or(0), fact.helper_union_ns.value_or(0)};
   if (HasUnannounced(fact)) return WithUnannounced(announced, fact);
-  if (fact.helper_cpu_ns.value_or(0) <= 0 && fact.helper_wait_ns.value_or(0) <= 0 &&
-      fact.helper_scope_ns.value_or(0) <= 0 && fact.helper_union_ns.value_or(0) <= 0) {
-    return std::nullopt;
-  }
-  return announced;
+  const int64_t most = std::max({announced.cpu_ns, announced.cpu_wait_ns, announced.scope_ns, announced.union_ns});
+  return most > 0 ? std::optional<HelperTimes>(announced) : std::nullopt;
 }
 
 /// An owner that spends so much of its helpers' time waiting for them has no core meanwhile.

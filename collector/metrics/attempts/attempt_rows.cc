@@ -1,16 +1,11 @@
 #include "collector/metrics/attempts/attempt_rows.h"
 
-#include <algorithm>
 #include <atomic>
 #include <boost/sort/pdqsort/pdqsort.hpp>
-#include <optional>
-#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/numeric/bits.h"
 
 namespace crema {
-
 namespace {
 
 /// Values as they are before they are packed.
@@ -78,18 +73,9 @@ PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
     pack(column);
   };
   pack_each(kChunkId, [](const AttemptRow& row) { return row.chunk_id; });
-  pack_each(kStart, [](const AttemptRow& row) { return row.start_ns; });
-  pack_each(kDuration, [](const AttemptRow& row) { return row.duration_ns; });
-  pack_each(kSuspended, [](const AttemptRow& row) { return row.suspended_ns; });
-  pack_each(kEvents, [](const AttemptRow& row) { return row.events; });
-  pack_each(kCpu, [](const AttemptRow& row) { return row.cpu_ns; });
-  pack_each(kCpuWait, [](const AttemptRow& row) { return row.cpu_wait_ns; });
-  pack_each(kSystemCpu, [](const AttemptRow& row) { return row.system_cpu_ns; });
-  pack_each(kMinorFaults, [](const AttemptRow& row) { return row.minor_faults; });
-  pack_each(kMajorFaults, [](const AttemptRow& row) { return row.major_faults; });
-  pack_each(kRssStart, [](const AttemptRow& row) { return row.rss_start_bytes; });
-  pack_each(kRssStop, [](const AttemptRow& row) { return row.rss_stop_bytes; });
-  pack_each(kNumber, [](const AttemptRow& row) { return row.number; });
+  for (size_t at = 0; at < std::size(kNumbers); ++at) {
+    pack_each(static_cast<Column>(kStart + at), [number = kNumbers[at]](const AttemptRow& row) { return row.*number; });
+  }
   pack_each(kHelpers, [](const AttemptRow& row) { return row.helpers + 1; });
   pack_each(kLanesPeak, [](const AttemptRow& row) { return row.lanes_peak; });
   pack_each(kStatus, [](const AttemptRow& row) { return row.status; });
@@ -108,7 +94,7 @@ PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
   pack(kThread);
   for (size_t i = 0; i < size_; ++i) {
     if (rows[i].is_result) SetResult(i, true);
-    if (i > 0 && RowPlace(rows[i]) < RowPlace(rows[i - 1])) is_in_order_ = false;
+    if (i > 0 && PlaceOf(rows[i]) < PlaceOf(rows[i - 1])) is_in_order_ = false;
   }
   used += kWord;  // whoever reads the last value reads a word from where it begins
   std::shared_ptr<uint8_t> bytes = memory->Take(used);
@@ -180,9 +166,8 @@ template <class Visit>
 void AttemptRows::ForEachRun(const Visit& visit) const {
   for (size_t at = 0; at < blocks_.size(); ++at) {
     const PackedBlock& block = blocks_[at];
-    uint32_t process = 0;
-    if (block.HasOneProcess(&process)) {
-      visit(process, first_[at], block.size());
+    if (const std::optional<uint32_t> process = block.OnlyProcess()) {
+      visit(*process, first_[at], block.size());
       continue;
     }
     for (size_t i = 0; i < block.size(); ++i) visit(block[i].process, first_[at] + i, 1);
@@ -191,18 +176,14 @@ void AttemptRows::ForEachRun(const Visit& visit) const {
 
 std::vector<size_t> AttemptRows::CountByProcess(size_t processes) const {
   std::vector<size_t> counts(processes);
-  ForEachRun([&counts](uint32_t process, size_t /*first*/, size_t rows) {
-    if (process >= counts.size()) counts.resize(process + size_t{1});
-    counts[process] += rows;
-  });
+  ForEachRun([&counts](uint32_t process, size_t /*first*/, size_t rows) { GrownAt(&counts, process) += rows; });
   return counts;
 }
 
 std::vector<AttemptRows::Ranges> AttemptRows::RangesByProcess(size_t processes) const {
   std::vector<Ranges> by_process(processes);
   ForEachRun([&by_process](uint32_t process, size_t first, size_t rows) {
-    if (process >= by_process.size()) by_process.resize(process + size_t{1});
-    Ranges& ranges = by_process[process];
+    Ranges& ranges = GrownAt(&by_process, process);
     if (ranges.empty() || ranges.back().end != first) ranges.push_back({first, first});
     ranges.back().end = first + rows;
   });
@@ -227,9 +208,8 @@ void AttemptRows::ShiftStarts(const std::vector<int64_t>& offsets) {
   Seal();
   std::vector<AttemptRow> rows;
   for (PackedBlock& block : blocks_) {
-    uint32_t process = 0;
-    if (block.HasOneProcess(&process)) {
-      block.ShiftStarts(offsets[process]);
+    if (const std::optional<uint32_t> process = block.OnlyProcess()) {
+      block.ShiftStarts(offsets[*process]);
       continue;
     }
     rows.clear();
@@ -254,7 +234,7 @@ class RowsInOrder {
       left_[block] = from_.blocks_[block].size();
       AddRuns(block, group_of_process);
     }
-    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.group < b.group; });
+    SortBy(&runs_, &Run::group);
   }
 
   AttemptRows Take(const WorkLimits& limits) && {
@@ -288,9 +268,8 @@ class RowsInOrder {
  private:
   void AddRuns(uint32_t index, const std::vector<uint32_t>& group_of_process) {
     const PackedBlock& block = from_.blocks_[index];
-    uint32_t process = 0;
-    if (block.HasOneProcess(&process)) {
-      runs_.push_back({group_of_process[process], index, 0, block.size()});
+    if (const std::optional<uint32_t> process = block.OnlyProcess()) {
+      runs_.push_back({group_of_process[*process], index, 0, block.size()});
       return;
     }
     for (uint32_t i = 0; i < block.size(); ++i) {
@@ -308,7 +287,7 @@ class RowsInOrder {
       // The first and the last of those that were compared when they were packed.
       const size_t step = is_known ? std::max<size_t>(1, block.size() - 1) : 1;
       for (size_t i = runs_[run].begin; i < runs_[run].end; i += step) {
-        const RowPlace place(block[i]);
+        const RowPlace place = PlaceOf(block[i]);
         if (recent.has_value() && place < *recent) return false;
         recent = place;
       }
@@ -357,9 +336,8 @@ class RowsInOrder {
     const auto row_at = [this](const Where& where) { return from_.blocks_[where.block][where.row]; };
     SortNearlySorted(rows, [&](const Where& a, const Where& b) {
       if (a.number != b.number) return a.number < b.number;
-      const RowPlace left(row_at(a)), right(row_at(b));
-      if (left < right || right < left) return left < right;
-      return a.block != b.block ? a.block < b.block : a.row < b.row;
+      const RowPlace left = PlaceOf(row_at(a)), right = PlaceOf(row_at(b));
+      return std::tie(left, a.block, a.row) < std::tie(right, b.block, b.row);
     });
     for (const Where& where : rows) {
       to.Add(row_at(where));
@@ -417,12 +395,10 @@ std::vector<ChunkAttempt> FindRepeated(const AttemptRows& attempts, size_t part,
     if (has(chunk_id)) (seen.Has(chunk_id) ? repeated : seen).Add(chunk_id);
   }
   std::vector<ChunkAttempt> found;
-  uint32_t i = 0;
-  for (const AttemptRow& attempt : attempts) {
+  attempts.ForEachOf({{0, attempts.size()}}, [&](size_t i, const AttemptRow& attempt) {
     const uint64_t chunk_id = attempt.chunk_id;
-    if (has(chunk_id) && repeated.Has(chunk_id)) found.push_back({chunk_id, i});
-    ++i;
-  }
+    if (has(chunk_id) && repeated.Has(chunk_id)) found.push_back({chunk_id, static_cast<uint32_t>(i)});
+  });
   boost::sort::pdqsort_branchless(found.begin(), found.end(),
                                   [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.chunk_id < b.chunk_id; });
   return found;
@@ -537,7 +513,6 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddAttempt(const AttemptRow& attempt, c
   if (!HasEnded(attempt)) return;
   totals.last_stop_ns = std::max(totals.last_stop_ns, std::optional<int64_t>(attempt.stop_ns()));
   AddTimes(attempt, 1, helpers, totals);
-  totals.rss_delta_bytes.Add(RssDelta(attempt));
 }
 
 }  // namespace
@@ -574,11 +549,9 @@ StartOrder OrderByStart(const AttemptRows& attempts) {
   };
   LargeList<Start> starts;
   starts.reserve(count);
-  uint32_t index = 0;
-  for (const AttemptRow& attempt : attempts) {
-    if (attempt.status == AttemptState::kOk) starts.push_back({attempt.start_ns, index});
-    ++index;
-  }
+  attempts.ForEachOf({{0, attempts.size()}}, [&starts](size_t i, const AttemptRow& attempt) {
+    if (attempt.status == AttemptState::kOk) starts.push_back({attempt.start_ns, static_cast<uint32_t>(i)});
+  });
   boost::sort::pdqsort(starts.begin(), starts.end(), [&](const Start& a, const Start& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
     return attempts[a.attempt].chunk_id < attempts[b.attempt].chunk_id;

@@ -17,6 +17,7 @@
 #include "absl/base/attributes.h"
 #include "absl/numeric/int128.h"
 #include "absl/types/span.h"
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/side_by_side.h"
@@ -40,13 +41,11 @@ class PackedBlock {
 
   /// As `RowPlace` orders them.
   bool is_in_order() const { return is_in_order_; }
-  /// The only process that its rows have; false: they have several.
-  bool HasOneProcess(uint32_t* process) const {
-    *process = processes_[0].process;
-    for (const Process& other : processes_) {
-      if (other.process != *process) return false;
-    }
-    return true;
+  /// The only process that its rows have; nullopt: they have several.
+  std::optional<uint32_t> OnlyProcess() const {
+    const uint32_t first = processes_[0].process;
+    const bool is_only = absl::c_all_of(processes_, [first](const Process& other) { return other.process == first; });
+    return is_only ? std::optional<uint32_t>(first) : std::nullopt;
   }
 
   /// True only if all of its rows have ended by then.
@@ -63,17 +62,14 @@ class PackedBlock {
     const uint64_t bit = uint64_t{1} << i % 64;
     results_[i / 64] = is_result ? results_[i / 64] | bit : results_[i / 64] & ~bit;
   }
-  template <class Renumber>
-  void RenumberInputs(const Renumber& renumber) {
-    for (uint32_t& input : inputs_) input = renumber(input);
-  }
-  template <class Renumber>
-  void RenumberThreads(const Renumber& renumber) {
-    for (uint32_t& thread : threads_) thread = renumber(thread);
-  }
-  template <class Renumber>
-  void RenumberProcesses(const Renumber& renumber) {
-    for (Process& process : processes_) process.process = renumber(process.process);
+  /// `kIndex`: the rows' `process`, `input` or `thread`.
+  template <uint32_t AttemptRow::*kIndex, class NewIndex>
+  void Renumber(const NewIndex& new_index) {
+    if constexpr (kIndex == &AttemptRow::process) {
+      for (Process& process : processes_) process.process = new_index(process.process);
+    } else {
+      for (uint32_t& index : kIndex == &AttemptRow::input ? inputs_ : threads_) index = new_index(index);
+    }
   }
   /// To other processes; the one that a row had is its recorder from then on, where it was another.
   template <class WorkerOf>
@@ -90,21 +86,17 @@ class PackedBlock {
   void ShiftStarts(int64_t nanoseconds) { columns_[kStart].base += static_cast<uint64_t>(nanoseconds); }
 
  private:
+  /// What the columns from `kStart` on hold.
+  static constexpr int64_t AttemptRow::*kNumbers[] = {
+      &AttemptRow::start_ns,     &AttemptRow::duration_ns,     &AttemptRow::suspended_ns,   &AttemptRow::events,
+      &AttemptRow::cpu_ns,       &AttemptRow::cpu_wait_ns,     &AttemptRow::system_cpu_ns,  &AttemptRow::minor_faults,
+      &AttemptRow::major_faults, &AttemptRow::rss_start_bytes, &AttemptRow::rss_stop_bytes, &AttemptRow::number};
   enum Column : uint8_t {
     kChunkId,
-    kStart,
+    kStart,  // this and the next two are the first three of kNumbers
     kDuration,
     kSuspended,
-    kEvents,
-    kCpu,
-    kCpuWait,
-    kSystemCpu,
-    kMinorFaults,
-    kMajorFaults,
-    kRssStart,
-    kRssStop,
-    kNumber,
-    kHelpers,  // index and 1; 0: none
+    kHelpers = kStart + std::size(kNumbers),  // index and 1; 0: none
     kLanesPeak,
     kStatus,
     kProcess,  // of these three: where it stands in its list
@@ -131,6 +123,12 @@ class PackedBlock {
     return packed.base + (word & packed.mask);
   }
 
+  /// One by one as it is compiled, so that those that nobody uses are not unpacked.
+  template <size_t... kAt>
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void TakeNumbers(size_t i, std::index_sequence<kAt...>, AttemptRow& row) const {
+    ((row.*kNumbers[kAt] = static_cast<int64_t>(Value(static_cast<Column>(kStart + kAt), i))), ...);
+  }
+
   std::array<Packed, kColumns> columns_;
   std::shared_ptr<const uint8_t> memory_;  // shared by copies: it never changes
   const uint8_t* bytes_ = nullptr;
@@ -146,18 +144,7 @@ class PackedBlock {
 inline AttemptRow PackedBlock::operator[](size_t i) const {
   AttemptRow row;
   row.chunk_id = Value(kChunkId, i);
-  row.start_ns = static_cast<int64_t>(Value(kStart, i));
-  row.duration_ns = static_cast<int64_t>(Value(kDuration, i));
-  row.suspended_ns = static_cast<int64_t>(Value(kSuspended, i));
-  row.events = static_cast<int64_t>(Value(kEvents, i));
-  row.cpu_ns = static_cast<int64_t>(Value(kCpu, i));
-  row.cpu_wait_ns = static_cast<int64_t>(Value(kCpuWait, i));
-  row.system_cpu_ns = static_cast<int64_t>(Value(kSystemCpu, i));
-  row.minor_faults = static_cast<int64_t>(Value(kMinorFaults, i));
-  row.major_faults = static_cast<int64_t>(Value(kMajorFaults, i));
-  row.rss_start_bytes = static_cast<int64_t>(Value(kRssStart, i));
-  row.rss_stop_bytes = static_cast<int64_t>(Value(kRssStop, i));
-  row.number = static_cast<int64_t>(Value(kNumber, i));
+  TakeNumbers(i, std::make_index_sequence<std::size(kNumbers)>(), row);
   const auto helpers = static_cast<uint32_t>(Value(kHelpers, i));
   row.helpers = helpers == 0 ? AttemptRow::kNone : helpers - 1 + first_helper_;
   const Process& process = processes_[Value(kProcess, i)];
@@ -213,9 +200,7 @@ class AttemptRows {
   };
   using Ranges = std::vector<Range>;
   static size_t Count(const Ranges& ranges) {
-    size_t rows = 0;
-    for (const Range& range : ranges) rows += range.end - range.begin;
-    return rows;
+    return SumOf<size_t>(ranges, [](const Range& range) { return range.end - range.begin; });
   }
   /// Where the rows of each process stand, of `processes` of them and of any that stands beyond. Once rows are
   /// `Ordered`, ranges are few.
@@ -235,25 +220,19 @@ class AttemptRows {
   /// The same, by start; ties in an order that is of the rows themselves.
   template <class Visit>
   void ForEachByStart(const Ranges& ranges, const Visit& visit) const {
-    const auto is_before = [](const AttemptRow& a, const AttemptRow& b) {
-      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-      return a.duration_ns != b.duration_ns ? a.duration_ns < b.duration_ns : a.number < b.number;
-    };
+    const auto place_of = [](const AttemptRow& row) { return std::tuple(row.start_ns, row.duration_ns, row.number); };
     bool is_in_order = true;
-    AttemptRow recent;
-    recent.start_ns = std::numeric_limits<int64_t>::min();
+    std::tuple<int64_t, int64_t, int64_t> recent(std::numeric_limits<int64_t>::min(), AttemptRow::kUnknown, 0);
     ForEachOf(ranges, [&](size_t, const AttemptRow& row) {
-      is_in_order = is_in_order && !is_before(row, recent);
-      recent.start_ns = row.start_ns;
-      recent.duration_ns = row.duration_ns;
-      recent.number = row.number;
+      is_in_order = is_in_order && recent <= place_of(row);
+      recent = place_of(row);
     });
     if (is_in_order) return ForEachOf(ranges, visit);  // as nearly always
     LargeList<std::pair<int64_t, size_t>> places;
     places.reserve(Count(ranges));
     ForEachOf(ranges, [&](size_t i, const AttemptRow& row) { places.emplace_back(row.start_ns, i); });
     SortNearlySorted(places, [&](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first < b.first : is_before((*this)[a.second], (*this)[b.second]);
+      return a.first != b.first ? a.first < b.first : place_of((*this)[a.second]) < place_of((*this)[b.second]);
     });
     for (const auto& [start_ns, i] : places) visit(i, (*this)[i]);
   }
@@ -283,20 +262,11 @@ class AttemptRows {
       for (size_t i = 0; i < block.size(); ++i) block.SetResult(i, is_result(block[i]));
     }
   }
-  template <class Renumber>
-  void RenumberInputs(const Renumber& renumber) {
-    for (PackedBlock& block : blocks_) block.RenumberInputs(renumber);
-    for (AttemptRow& row : pending_) row.input = renumber(row.input);
-  }
-  template <class Renumber>
-  void RenumberThreads(const Renumber& renumber) {
-    for (PackedBlock& block : blocks_) block.RenumberThreads(renumber);
-    for (AttemptRow& row : pending_) row.thread = renumber(row.thread);
-  }
-  template <class Renumber>
-  void RenumberProcesses(const Renumber& renumber) {
-    for (PackedBlock& block : blocks_) block.RenumberProcesses(renumber);
-    for (AttemptRow& row : pending_) row.process = renumber(row.process);
+  /// As that of blocks.
+  template <uint32_t AttemptRow::*kIndex, class NewIndex>
+  void Renumber(const NewIndex& new_index) {
+    for (PackedBlock& block : blocks_) block.Renumber<kIndex>(new_index);
+    for (AttemptRow& row : pending_) row.*kIndex = new_index(row.*kIndex);
   }
   void ShiftHelpers(uint32_t offset);
   /// `worker_of[process]`: the process that counts as the one that worked; the other is the row's recorder from then
@@ -420,7 +390,6 @@ struct AttemptTotals {
   KnownSum system_cpu_ns;  ///< of owners, as the next two
   KnownSum minor_faults;
   KnownSum major_faults;
-  KnownSum rss_delta_bytes;
   KnownSum events;                        ///< of results
   std::optional<int64_t> first_start_ns;  ///< of any attempt, Unix time
   std::optional<int64_t> last_stop_ns;    ///< of an ended attempt

@@ -127,9 +127,9 @@ TEST(AttemptRows, AreRenumberedWherePackedAndWhereNot) {
     if (row.process == 2) std::tie(row.process, row.recorder) = std::tuple(9, 2);
     expected.push_back(row);
   }
-  rows.RenumberInputs([](uint32_t input) { return input + 7; });
-  rows.RenumberThreads([](uint32_t thread) { return 49 - thread; });
-  rows.RenumberProcesses([](uint32_t process) { return process + 1; });
+  rows.Renumber<&AttemptRow::input>([](uint32_t input) { return input + 7; });
+  rows.Renumber<&AttemptRow::thread>([](uint32_t thread) { return 49 - thread; });
+  rows.Renumber<&AttemptRow::process>([](uint32_t process) { return process + 1; });
   rows.ShiftHelpers(1000);
   rows.ShiftStarts({0, 1000, 2000, 3000});
   rows.MoveToWorkers({0, 1, 9, 3});
@@ -155,7 +155,7 @@ TEST(AttemptRows, ThatWereCopiedAreTheirOwn) {
   rows.Add(more.back());
   rows.Seal();
   copy.Seal();
-  copy.RenumberInputs([](uint32_t) { return 1; });
+  copy.Renumber<&AttemptRow::input>([](uint32_t) { return 1; });
   ExpectSame(rows, more);
 }
 

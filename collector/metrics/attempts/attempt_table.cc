@@ -1,11 +1,5 @@
 #include "collector/metrics/attempts/attempt_table.h"
 
-#include <limits>
-#include <tuple>
-
-#include "absl/types/span.h"
-#include "collector/metrics/attempts/attempt_row.h"
-#include "collector/records/facts.h"
 #include "collector/records/sums_so_far.h"
 
 namespace crema {
@@ -51,11 +45,6 @@ bool ChangesNothing(const Renumbering& renumbering) {
     if (renumbering[i] != i) return false;
   }
   return true;
-}
-
-ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
-  if (index >= sums.size()) sums.resize(index + 1);
-  return sums[index];
 }
 
 struct Nested {
@@ -108,49 +97,32 @@ void TakeOffInThread(absl::Span<Nested> attempts) {
   close_until(std::numeric_limits<int64_t>::max());
 }
 
-/// By process: whether more than one copy of the SDK has attempts of it.
-std::vector<bool> HaveSeveralWriters(const AttemptRows& rows, const std::vector<uint32_t>& process_of_log,
-                                     const std::vector<uint32_t>& writer_of_log) {
+/// The processes of which more than one copy of the SDK has attempts.
+absl::flat_hash_set<uint32_t> WithSeveralWriters(const AttemptRows& rows, const std::vector<uint32_t>& process_of_log,
+                                                 const std::vector<uint32_t>& writer_of_log) {
   std::map<uint32_t, uint32_t> first_of_process;
-  std::vector<bool> has_several;
+  absl::flat_hash_set<uint32_t> with_several;
   const std::vector<size_t> rows_of_log = rows.CountByProcess(process_of_log.size());
   for (size_t log = 0; log < process_of_log.size(); ++log) {
-    const uint32_t process = process_of_log[log];
-    if (process >= has_several.size()) has_several.resize(process + 1);
     if (rows_of_log[log] == 0) continue;
-    const uint32_t first = first_of_process.try_emplace(process, writer_of_log[log]).first->second;
-    has_several[process] = has_several[process] || first != writer_of_log[log];
+    const uint32_t first = first_of_process.try_emplace(process_of_log[log], writer_of_log[log]).first->second;
+    if (first != writer_of_log[log]) with_several.insert(process_of_log[log]);
   }
-  return has_several;
+  return with_several;
 }
 
 // Calls `visit` for each text of a fact.
 template <class Fact, class Visit>
 void ForEachText(Fact& fact, const Visit& visit) {
-  visit(fact.reason);
-  visit(fact.input.dataset);
-  visit(fact.input.file);
-  visit(fact.input.pass);
+  const auto visit_each = [&visit](auto&... texts) { (visit(texts), ...); };
+  visit_each(fact.reason, fact.input.dataset, fact.input.file, fact.input.pass);
   for (auto& section : fact.sections) visit(section.path);
   for (auto& section : fact.memory_sections) visit(section.path);
-  for (auto& metric : fact.metrics) {
-    visit(metric.name);
-    visit(metric.unit);
-  }
-  for (auto& cut : fact.cuts) {
-    for (auto* text : {&cut.name, &cut.path, &cut.flow}) visit(*text);
-  }
-  for (auto& activity : fact.activities) {
-    visit(activity.label);
-    visit(activity.unit);
-  }
-  for (auto& request : fact.requests) {
-    visit(request.server);
-    visit(request.operation);
-  }
-  for (auto& wait : fact.waits) {
-    for (auto* text : {&wait.path, &wait.kind, &wait.object, &wait.stack}) visit(*text);
-  }
+  for (auto& metric : fact.metrics) visit_each(metric.name, metric.unit);
+  for (auto& cut : fact.cuts) visit_each(cut.name, cut.path, cut.flow);
+  for (auto& activity : fact.activities) visit_each(activity.label, activity.unit);
+  for (auto& request : fact.requests) visit_each(request.server, request.operation);
+  for (auto& wait : fact.waits) visit_each(wait.path, wait.kind, wait.object, wait.stack);
 }
 
 // The name by which rows differ.
@@ -175,8 +147,6 @@ uint32_t InputTable::Intern(const InputName& input) {
   return names_.Intern(name_);
 }
 
-uint32_t InputTable::Take(const InputTable& other, uint32_t index) { return names_.Intern(other.names_.name(index)); }
-
 const RecentInput& AttemptTable::InternInput(const LogRef& log, const ChunkInput& input) {
   if (const RecentInput* recent = recent_inputs_.Find(log.run_hash, input)) return *recent;
   RecentInput made;
@@ -193,19 +163,20 @@ uint32_t AttemptTable::InternThreadOf(const LogRef& log, const Fact& fact) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   RecentThread& recent = recent_threads_[((log.process_hash ^ id) * kGolden) >> 58];
   if (recent.index == BoundedNames::kRefused || recent.process_hash != log.process_hash || recent.id != id) {
-    recent = {log.process_hash, id, InternNewThread(log, id, fact.is_detached ? 0 : fact.thread.value_or(0))};
+    char name[16];
+    std::memcpy(name, &log.process_hash, 8);
+    std::memcpy(name + 8, &id, 8);
+    const std::string_view view(name, sizeof(name));
+    const Thread thread = {log.index, id, fact.is_detached ? 0 : fact.thread.value_or(0)};
+    recent = {log.process_hash, id, InternThread(view, HashOf(view), thread)};
   }
   return recent.index;
 }
 
-uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread) {
-  char name[16];
-  std::memcpy(name, &log.process_hash, 8);
-  std::memcpy(name + 8, &id, 8);
-  const std::string_view view(name, sizeof(name));
-  const uint32_t index = thread_names_.Intern(view, HashOf(view));
+uint32_t AttemptTable::InternThread(std::string_view name, uint64_t rank, const Thread& thread) {
+  const uint32_t index = thread_names_.Intern(name, rank);
   if (index != BoundedNames::kRefused && index >= threads_.size()) {
-    threads_.push_back({log.index, id, pthread});
+    threads_.push_back(thread);
     bytes_of_thread_.resize(threads_.size());
   }
   return index;
@@ -242,10 +213,10 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
   }
   rows_.Add(row);
 
-  At(bytes_of_input_, row.input).Add(fact.bytes_read, fact.bytes_uncompressed);
+  GrownAt(&bytes_of_input_, row.input).Add(fact.bytes_read, fact.bytes_uncompressed);
   (row.thread == BoundedNames::kRefused ? bytes_of_other_threads_ : bytes_of_thread_[row.thread])
       .Add(fact.bytes_read, fact.bytes_uncompressed);
-  At(bytes_of_log_, log.index).Add(fact.bytes_read, fact.bytes_uncompressed);
+  GrownAt(&bytes_of_log_, log.index).Add(fact.bytes_read, fact.bytes_uncompressed);
   MakeRoom();
 }
 
@@ -261,9 +232,9 @@ void AttemptTable::Add(const LogRef& log, const SumsFact& fact) {
   summed_.push_back(summed);
 
   const ByteSums bytes = BytesOf(fact);
-  At(bytes_of_input_, row.input).Add(bytes);
+  GrownAt(&bytes_of_input_, row.input).Add(bytes);
   bytes_of_other_threads_.Add(bytes);
-  At(bytes_of_log_, log.index).Add(bytes);
+  GrownAt(&bytes_of_log_, log.index).Add(bytes);
   MakeRoom();
 }
 
@@ -276,7 +247,7 @@ void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
   renumbering.ApplySumming(bytes_of_input_, [](ByteSums& to, const ByteSums& from) { to.Add(from); });
   if (ChangesNothing(renumbering)) return;
   recent_inputs_.Clear();
-  rows_.RenumberInputs([&](uint32_t input) { return renumbering[input]; });
+  rows_.Renumber<&AttemptRow::input>([&](uint32_t input) { return renumbering[input]; });
   for (auto& [key, row] : begun_) row.input = renumbering[row.input];
   for (SummedAttempts& summed : summed_) summed.row.input = renumbering[summed.row.input];
 }
@@ -284,7 +255,7 @@ void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
 void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
   if (ChangesNothing(renumbering)) return;
   recent_threads_.fill({});
-  rows_.RenumberThreads([&](uint32_t thread) { return renumbering[thread]; });
+  rows_.Renumber<&AttemptRow::thread>([&](uint32_t thread) { return renumbering[thread]; });
   for (auto& [key, row] : begun_) row.thread = renumbering[row.thread];
   renumbering.Apply(threads_, [](const Thread&) {});
   renumbering.Apply(bytes_of_thread_, [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
@@ -292,23 +263,19 @@ void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
 
 void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) {
   // Their names get numbers here first. Making room may renumber these, so it is done only once all is in.
-  std::vector<uint32_t> inputs;
-  for (uint32_t i = 0; i < other.inputs_.size(); ++i) inputs.push_back(inputs_.Take(other.inputs_, i));
+  const std::vector<uint32_t> inputs = inputs_.Take(other.inputs_);
   std::vector<uint32_t> threads;
   for (uint32_t i = 0; i < other.thread_names_.size(); ++i) {
-    const uint32_t index = thread_names_.Intern(other.thread_names_.name(i), other.thread_names_.rank(i));
-    threads.push_back(index);
-    if (index != BoundedNames::kRefused && index >= threads_.size()) {
-      threads_.push_back({logs[other.threads_[i].log], other.threads_[i].id, other.threads_[i].pthread});
-      bytes_of_thread_.resize(threads_.size());
-    }
+    Thread thread = other.threads_[i];
+    thread.log = logs[thread.log];
+    threads.push_back(InternThread(other.thread_names_.name(i), other.thread_names_.rank(i), thread));
   }
   const auto log_of = [&](uint32_t log) { return logs[log]; };
   const auto input_of = [&](uint32_t input) { return inputs[input]; };
   const auto thread_of = [&](uint32_t thread) { return thread == BoundedNames::kRefused ? thread : threads[thread]; };
-  other.rows_.RenumberProcesses(log_of);
-  other.rows_.RenumberInputs(input_of);
-  other.rows_.RenumberThreads(thread_of);
+  other.rows_.Renumber<&AttemptRow::process>(log_of);
+  other.rows_.Renumber<&AttemptRow::input>(input_of);
+  other.rows_.Renumber<&AttemptRow::thread>(thread_of);
   other.rows_.ShiftHelpers(static_cast<uint32_t>(helpers_.size()));
   rows_.Take(std::move(other.rows_));
   for (auto& [key, row] : other.begun_) {
@@ -322,14 +289,14 @@ void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) 
   helpers_.insert(helpers_.end(), other.helpers_.begin(), other.helpers_.end());
 
   for (size_t i = 0; i < other.bytes_of_input_.size(); ++i) {
-    At(bytes_of_input_, inputs[i]).Add(other.bytes_of_input_[i]);
+    GrownAt(&bytes_of_input_, inputs[i]).Add(other.bytes_of_input_[i]);
   }
   for (size_t i = 0; i < other.bytes_of_thread_.size(); ++i) {
     (threads[i] == BoundedNames::kRefused ? bytes_of_other_threads_ : bytes_of_thread_[threads[i]])
         .Add(other.bytes_of_thread_[i]);
   }
   bytes_of_other_threads_.Add(other.bytes_of_other_threads_);
-  for (size_t i = 0; i < other.bytes_of_log_.size(); ++i) At(bytes_of_log_, logs[i]).Add(other.bytes_of_log_[i]);
+  for (size_t i = 0; i < other.bytes_of_log_.size(); ++i) GrownAt(&bytes_of_log_, logs[i]).Add(other.bytes_of_log_[i]);
   MakeRoom();
 }
 
@@ -397,32 +364,27 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes, std::vector<u
   return lost;
 }
 
-AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const& {
-  return AttemptTable(*this).Finalize(processes, results);
-}
-
 AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results,
                                        const WorkLimits& limits) && {
-  AttemptTable& table = *this;
-  table.RenumberInputs(table.inputs_.Prune());
-  table.RenumberThreads(table.thread_names_.Prune());
+  RenumberInputs(inputs_.Prune());
+  RenumberThreads(thread_names_.Prune());
 
-  table.rows_.Seal();
+  rows_.Seal();
   // A begin and its chunk line may have been read apart.
-  if (!table.begun_.empty()) {
-    for (const AttemptRow& row : table.rows_) table.begun_.erase(AttemptKey(row.process, row.number));
+  if (!begun_.empty()) {
+    for (const AttemptRow& row : rows_) begun_.erase(AttemptKey(row.process, row.number));
   }
   AttemptFindings findings;
-  findings.records_lost = table.JudgeBegun(processes, &findings.vanished_in_chunk);
-  const auto has_thread = [&table](const AttemptRow& row) {
-    return row.thread != BoundedNames::kRefused && table.threads_[row.thread].id != 0 &&
-           (row.suspended_ns == 0 || table.suspending_logs_.count(row.process) == 0);
+  findings.records_lost = JudgeBegun(processes, &findings.vanished_in_chunk);
+  const auto has_thread = [this](const AttemptRow& row) {
+    return row.thread != BoundedNames::kRefused && threads_[row.thread].id != 0 &&
+           (row.suspended_ns == 0 || suspending_logs_.count(row.process) == 0);
   };
-  findings.nested_ns = TakeNestedTimeOff(processes.process_of_log, processes.writer_of_log, has_thread, table.rows_);
-  for (auto& [key, row] : table.begun_) table.rows_.Add(row);
-  findings.rows = std::move(table.rows_).Ordered(processes.process_of_log, limits);
+  findings.nested_ns = TakeNestedTimeOff(processes.process_of_log, processes.writer_of_log, has_thread, rows_);
+  for (auto& [key, row] : begun_) rows_.Add(row);
+  findings.rows = std::move(rows_).Ordered(processes.process_of_log, limits);
   findings.counts = MarkResults(findings.rows, limits);
-  for (const SummedAttempts& summed : table.summed_) findings.counts.Add(summed);
+  for (const SummedAttempts& summed : summed_) findings.counts.Add(summed);
   if (results != nullptr) {
     for (const AttemptRow& row : findings.rows) {
       if (row.is_result) results->emplace_back(row.process, row.number);
@@ -431,87 +393,66 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   }
 
   // Datasets and files in order of name.
-  std::map<std::string, uint32_t> datasets;
-  std::map<std::string, uint32_t> files;
-  for (uint32_t i = 0; i < table.inputs_.size(); ++i) {
-    datasets.emplace(table.inputs_.name(i).dataset, 0);
-    files.emplace(table.inputs_.name(i).file, 0);
+  for (uint32_t i = 0; i < inputs_.size(); ++i) {
+    findings.datasets.emplace_back(inputs_.name(i).dataset);
+    findings.files.emplace_back(inputs_.name(i).file);
   }
-  const auto number = [](std::map<std::string, uint32_t>& names, std::vector<std::string>& list) {
-    for (auto& [name, index] : names) {
-      index = static_cast<uint32_t>(list.size());
-      list.push_back(name);
-    }
-  };
-  number(datasets, findings.datasets);
-  number(files, findings.files);
-  findings.bytes_of_dataset.resize(datasets.size());
-  findings.bytes_of_file.resize(files.size());
-  table.bytes_of_input_.resize(table.inputs_.size());
-  for (uint32_t i = 0; i < table.inputs_.size(); ++i) {
-    const InputName name = table.inputs_.name(i);
-    findings.dataset_of_input.push_back(datasets.at(std::string(name.dataset)));
-    findings.file_of_input.push_back(files.at(std::string(name.file)));
-    findings.bytes_of_dataset[findings.dataset_of_input.back()].Add(table.bytes_of_input_[i]);
-    findings.bytes_of_file[findings.file_of_input.back()].Add(table.bytes_of_input_[i]);
-    findings.bytes.Add(table.bytes_of_input_[i]);
-    findings.kinds.emplace_back(findings.dataset_of_input.back(), std::string(name.pass));
+  findings.dataset_of_input = SortAndNumber(&findings.datasets);
+  findings.file_of_input = SortAndNumber(&findings.files);
+  bytes_of_input_.resize(inputs_.size());
+  for (uint32_t i = 0; i < inputs_.size(); ++i) {
+    GrownAt(&findings.bytes_of_dataset, findings.dataset_of_input[i]).Add(bytes_of_input_[i]);
+    GrownAt(&findings.bytes_of_file, findings.file_of_input[i]).Add(bytes_of_input_[i]);
+    findings.bytes.Add(bytes_of_input_[i]);
+    findings.kinds.emplace_back(findings.dataset_of_input[i], inputs_.name(i).pass);
   }
-  std::vector<std::pair<uint32_t, std::string>> kinds = findings.kinds;  // by input, so far
-  std::sort(findings.kinds.begin(), findings.kinds.end());
-  findings.kinds.erase(std::unique(findings.kinds.begin(), findings.kinds.end()), findings.kinds.end());
-  for (const auto& kind : kinds) {
-    const auto at = std::lower_bound(findings.kinds.begin(), findings.kinds.end(), kind);
-    findings.kind_of_input.push_back(static_cast<uint32_t>(at - findings.kinds.begin()));
-  }
+  findings.kind_of_input = SortAndNumber(&findings.kinds);  // they were by input
 
   // Threads in order of process and id, `(other)` last.
   std::vector<std::tuple<uint32_t, uint64_t, uint32_t>> threads;
-  for (uint32_t i = 0; i < table.threads_.size(); ++i) {
-    threads.emplace_back(processes.process_of_log[table.threads_[i].log], table.threads_[i].id, i);
+  for (uint32_t i = 0; i < threads_.size(); ++i) {
+    threads.emplace_back(processes.process_of_log[threads_[i].log], threads_[i].id, i);
   }
   std::sort(threads.begin(), threads.end());
   std::vector<uint32_t> thread_order(threads.size());
   for (const auto& [process, id, index] : threads) {
     thread_order[index] = static_cast<uint32_t>(findings.threads.size());
     findings.threads.push_back(processes.processes[process].worker() + "/" + std::to_string(id));
-    findings.thread_ids.push_back(table.threads_[index].pthread);
-    findings.bytes_of_thread.push_back(table.bytes_of_thread_[index]);
+    findings.thread_ids.push_back(threads_[index].pthread);
+    findings.bytes_of_thread.push_back(bytes_of_thread_[index]);
   }
   findings.threads.emplace_back(kOtherName);
   findings.thread_ids.push_back(0);
-  findings.bytes_of_thread.push_back(table.bytes_of_other_threads_);
+  findings.bytes_of_thread.push_back(bytes_of_other_threads_);
 
   findings.bytes_of_process.resize(processes.processes.size());
-  for (uint32_t i = 0; i < table.bytes_of_log_.size(); ++i) {
-    findings.bytes_of_process[processes.process_of_log[i]].Add(table.bytes_of_log_[i]);
+  for (uint32_t i = 0; i < bytes_of_log_.size(); ++i) {
+    findings.bytes_of_process[processes.process_of_log[i]].Add(bytes_of_log_[i]);
   }
   const auto thread_of = [&](uint32_t thread) {
     return thread == BoundedNames::kRefused ? static_cast<uint32_t>(findings.threads.size() - 1) : thread_order[thread];
   };
-  findings.rows.RenumberProcesses([&](uint32_t log) { return processes.process_of_log[log]; });
-  findings.rows.RenumberThreads(thread_of);
-  findings.summed = std::move(table.summed_);
+  findings.rows.Renumber<&AttemptRow::process>([&](uint32_t log) { return processes.process_of_log[log]; });
+  findings.rows.Renumber<&AttemptRow::thread>(thread_of);
+  findings.summed = std::move(summed_);
   for (SummedAttempts& summed : findings.summed) {
     summed.row.process = processes.process_of_log[summed.row.process];
     summed.row.thread = thread_of(summed.row.thread);
   }
-  findings.helpers = std::move(table.helpers_);
+  findings.helpers = std::move(helpers_);
   return findings;
 }
 
 int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log, const std::vector<uint32_t>& writer_of_log,
                           absl::FunctionRef<bool(const AttemptRow&)> has_thread, AttemptRows& rows) {
-  const std::vector<bool> has_several = HaveSeveralWriters(rows, process_of_log, writer_of_log);
-  if (std::find(has_several.begin(), has_several.end(), true) == has_several.end()) return 0;
+  const absl::flat_hash_set<uint32_t> with_several = WithSeveralWriters(rows, process_of_log, writer_of_log);
+  if (with_several.empty()) return 0;
   std::vector<Nested> attempts;
-  size_t index = 0;
-  for (const AttemptRow& row : rows) {
-    if (has_several[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
+  rows.ForEachOf({{0, rows.size()}}, [&](size_t index, const AttemptRow& row) {
+    if (with_several.contains(process_of_log[row.process]) && row.duration_ns >= 0 && has_thread(row)) {
       attempts.push_back({index, writer_of_log[row.process], row.stop_ns(), row});
     }
-    ++index;
-  }
+  });
   std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) {
     return std::tie(a.row.thread, a.row.start_ns, b.stop_ns, a.writer, a.index) <
            std::tie(b.row.thread, b.row.start_ns, a.stop_ns, b.writer, b.index);
@@ -522,9 +463,8 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log, const std
     TakeOffInThread(absl::MakeSpan(&*first, static_cast<size_t>(last - first)));
     first = last;
   }
-  attempts.erase(std::remove_if(attempts.begin(), attempts.end(), [](const Nested& one) { return !one.is_changed; }),
-                 attempts.end());
-  std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) { return a.index < b.index; });
+  EraseWhere(&attempts, [](const Nested& one) { return !one.is_changed; });
+  SortBy(&attempts, &Nested::index);
   int64_t taken_ns = 0;
   std::vector<std::pair<size_t, AttemptRow>> changed;
   for (Nested& attempt : attempts) {

@@ -26,7 +26,6 @@
 
 namespace crema {
 
-/// The inputs of the chunks read last, so that the next chunk of the same file needs no hashing.
 /// What was made of one input.
 struct RecentInput {
   uint64_t run_hash = 0;
@@ -34,7 +33,8 @@ struct RecentInput {
   StableHash identity;  ///< of the chunks read from it, but for their entries
 };
 
-/// A few of them, each in a place that its names give; a later one takes the place of an earlier.
+/// A few of those read last, so that the next chunk of the same file needs no hashing: each in a place that its names
+/// give, where a later one takes the place of an earlier.
 class RecentInputs {
  public:
   /// nullptr where the input was not seen lately.
@@ -96,8 +96,8 @@ class InputTable {
 
   InputTable();
   uint32_t Intern(const InputName& input);
-  /// An input of another table, or what stands for some there.
-  uint32_t Take(const InputTable& other, uint32_t index);
+  /// Takes the inputs of another table, and what stands for some there: their indices here, by those there.
+  std::vector<uint32_t> Take(const InputTable& other) { return names_.Take(other.names_); }
   size_t size() const { return names_.size(); }
   InputName name(uint32_t index) const;
 
@@ -156,9 +156,8 @@ class AttemptTable {
   void Merge(AttemptTable other, const std::vector<uint32_t>& logs);
 
   /// `processes` as finished: it distinguishes lost attempts from open ones, and renames logs to processes. `results`
-  /// receives the keys of the results, sorted, for those who keep things by attempt.
-  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const&;
-  /// The same without a copy of the rows, which are most of the memory.
+  /// receives the keys of the results, sorted, for those who keep things by attempt. Takes the rows along, which are
+  /// most of the memory.
   AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results,
                            const WorkLimits& limits = {}) &&;
 
@@ -177,7 +176,7 @@ class AttemptTable {
 
   template <class Fact>
   uint32_t InternThreadOf(const LogRef& log, const Fact& fact);
-  uint32_t InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread);
+  uint32_t InternThread(std::string_view name, uint64_t rank, const Thread& thread);
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
   /// For those that began and have no chunk line: what became of them, and until when. Returns how many chunks ended of
   /// which there is no record.
@@ -204,9 +203,9 @@ class AttemptTable {
   std::vector<ByteSums> bytes_of_log_;
 };
 
-/// Two copies of the SDK in one process write a log each and do not know of each other's chunks: the time of the inner
-/// chunk is in the record of the outer one, too. Takes it off the outer one, so that each moment of a thread counts
-/// once. Returns the nanoseconds of wall time that it took off.
+/// Two copies of the SDK in one process do not know of each other's chunks: the time of the inner chunk is in the
+/// record of the outer one, too. Takes it off there, so that each moment counts once; returns the wall time taken off,
+/// in ns.
 ///
 /// `rows` are of ended attempts and sealed, their `process` is the index of the log. `writer_of_log`: equal for logs of
 /// one copy. `has_thread`: whether the attempt was on its thread, which is known, all the time.

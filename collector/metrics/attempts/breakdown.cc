@@ -1,16 +1,7 @@
 #include "collector/metrics/attempts/breakdown.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
-#include <numeric>
-#include <type_traits>
-#include <utility>
 
-#include "absl/numeric/int128.h"
-#include "absl/types/span.h"
-#include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
@@ -35,89 +26,42 @@ Distribution DescribeRanks(absl::Span<const T> values, double per_unit) {
 constexpr double kPerSecond = 1e9;
 constexpr double kPerOne = 1;
 
-std::optional<double> Ratio(double part, int64_t whole) {
-  return whole > 0 ? std::optional<double>(part / static_cast<double>(whole)) : std::nullopt;
-}
+// One quantity of chunks. `of` says what it is of an attempt, an optional integer of 1 / `per_unit` or a double.
+template <class Of>
+struct Quantity {
+  using Value = typename std::invoke_result_t<Of, const AttemptRow&>::value_type;
+  std::string_view key;
+  double per_unit;
+  Of of;
+  LargeList<Value> values = {};
+  int64_t unknown = 0;
 
-// The values of one quantity: optional integers of 1 / `per_unit`, or doubles.
-template <class Value>
-class QuantityColumn {
- public:
-  QuantityColumn(std::string_view key, double per_unit, size_t attempts) : per_unit_(per_unit) {
-    result_.key = key;
-    values_.reserve(attempts);
-  }
   void Add(const std::optional<Value>& value) {
     if (value.has_value()) {
-      values_.push_back(*value);
+      values.push_back(*value);
     } else {
-      ++result_.unknown;
+      ++unknown;
     }
   }
-  ChunkDistribution Describe() {
+  ChunkDistribution Describe() const {
     if constexpr (std::is_same_v<Value, double>) {
-      result_.distribution = DescribeReals(values_);
+      return {key, DescribeReals(values), unknown};
     } else {
-      result_.distribution = DescribeIntegers(values_, per_unit_);
+      return {key, DescribeIntegers(values, per_unit), unknown};
     }
-    return result_;
   }
-
- private:
-  double per_unit_;
-  LargeList<Value> values_;
-  ChunkDistribution result_;
 };
+template <class Of>
+Quantity(std::string_view, double, Of) -> Quantity<Of>;
 
-template <class A, class B, class C, class Fill>
-std::vector<ChunkDistribution> DescribeThree(const AttemptRows& attempts, QuantityColumn<A> a, QuantityColumn<B> b,
-                                             QuantityColumn<C> c, const Fill& fill) {
+// In one pass.
+template <class... Of>
+std::vector<ChunkDistribution> DescribeEach(const AttemptRows& attempts, Quantity<Of>... quantities) {
+  (quantities.values.reserve(attempts.size()), ...);
   for (const AttemptRow& attempt : attempts) {
-    if (attempt.status == AttemptState::kOk) fill(attempt, a, b, c);
+    if (attempt.status == AttemptState::kOk) (quantities.Add(quantities.of(attempt)), ...);
   }
-  return {a.Describe(), b.Describe(), c.Describe()};
-}
-
-using Integers = QuantityColumn<int64_t>;
-using Reals = QuantityColumn<double>;
-using Helpers = std::vector<HelperTimes>;
-
-std::vector<ChunkDistribution> DescribeTimes(const AttemptRows& attempts, const Helpers& helpers) {
-  const size_t count = attempts.size();
-  return DescribeThree(attempts, Integers("chunk_duration", kPerSecond, count),
-                       Integers("chunk_cpu", kPerSecond, count), Integers("chunk_cpu_wait", kPerSecond, count),
-                       [&helpers](const AttemptRow& attempt, Integers& duration, Integers& cpu, Integers& cpu_wait) {
-                         duration.Add(Known(attempt.duration_ns));
-                         cpu.Add(ChunkCpu(attempt, helpers));
-                         cpu_wait.Add(Known(attempt.cpu_wait_ns));
-                       });
-}
-
-std::vector<ChunkDistribution> DescribeSizes(const AttemptRows& attempts, const Helpers& helpers) {
-  const size_t count = attempts.size();
-  return DescribeThree(
-      attempts, Integers("chunk_blocked", kPerSecond, count), Integers("chunk_events", kPerOne, count),
-      Reals("chunk_time_per_event", kPerOne, count),
-      [&helpers](const AttemptRow& attempt, Integers& blocked, Integers& events, Reals& time_per_event) {
-        blocked.Add(ChunkBlocked(attempt, helpers));
-        events.Add(Known(attempt.events));
-        time_per_event.Add(Ratio(static_cast<double>(attempt.duration_ns) / kPerSecond, attempt.events));
-      });
-}
-
-std::vector<ChunkDistribution> DescribeMemory(const AttemptRows& attempts, const Helpers& /*helpers*/) {
-  const size_t count = attempts.size();
-  return DescribeThree(
-      attempts, Integers("chunk_rss_delta", kPerOne, count), Reals("chunk_rss_delta_per_event", kPerOne, count),
-      Reals("chunk_event_rate", kPerOne, count),
-      [](const AttemptRow& attempt, Integers& rss_delta, Reals& rss_delta_per_event, Reals& event_rate) {
-        const std::optional<int64_t> delta = RssDelta(attempt);
-        const bool known = attempt.events != AttemptRow::kUnknown;
-        rss_delta.Add(delta);
-        rss_delta_per_event.Add(delta.has_value() ? Ratio(static_cast<double>(*delta), attempt.events) : std::nullopt);
-        event_rate.Add(known ? Ratio(static_cast<double>(attempt.events) * kPerSecond, attempt.duration_ns)
-                             : std::nullopt);
-      });
+  return {quantities.Describe()...};
 }
 
 // Adds one attempt to the sums of its input, of its process, of its thread: what it counts for is found out once.
@@ -141,12 +85,8 @@ class Summand {
       sums.events.Add(Known(attempt_.events));
     }
     if (!ended_) return;
-    sums.duration_ns.Add(attempt_.duration_ns);
     ++sums.durations;
-    sums.cpu_ns.Add(cpu_ns_);
-    sums.cpu_wait_ns.Add(Known(attempt_.cpu_wait_ns));
-    sums.blocked_ns.Add(blocked_ns_);
-    sums.AddKernelWork(attempt_, 1);
+    sums.AddTimes(attempt_, cpu_ns_, blocked_ns_, 1);
     sums.rss_delta.Add(rss_delta_);
   }
 
@@ -219,8 +159,6 @@ class JoinedDurations {
   absl::Span<const int64_t> joined_;
   LargeList<int64_t> copied_;
 };
-
-std::optional<int64_t> Integer(absl::int128 sum, int64_t count) { return KnownSum{sum, count}.Integer(); }
 
 void SetQuantiles(const AttemptSums& sums, const JoinedDurations& durations, KnownQuantiles& known, BreakdownRow& row) {
   if (sums.duration_ns.count == 0) return;
@@ -323,11 +261,7 @@ void AttemptSums::Add(const SummedAttempts& summed, const std::vector<HelperTime
   } else {
     failed += summed.chunks;
   }
-  duration_ns.Add(row.duration_ns, summed.chunks);
-  cpu_ns.Add(ChunkCpu(row, helpers), summed.chunks);
-  cpu_wait_ns.Add(Known(row.cpu_wait_ns), summed.chunks);
-  blocked_ns.Add(ChunkBlocked(row, helpers), summed.chunks);
-  AddKernelWork(row, summed.chunks);
+  AddTimes(row, ChunkCpu(row, helpers), ChunkBlocked(row, helpers), summed.chunks);
   max_duration_ns = std::max(max_duration_ns, summed.max_duration_ns);
 }
 
@@ -339,8 +273,8 @@ void SetSums(const AttemptSums& sums, const ByteSums& bytes, BreakdownRow* row) 
   row->duration_sum = sums.duration_ns.Seconds().value_or(0);
   row->duration_mean = Ratio(sums.duration_ns.Seconds(), static_cast<double>(sums.duration_ns.count));
   row->events = sums.events.Integer();
-  row->bytes_read = Integer(bytes.read, bytes.with_read);
-  row->bytes_uncompressed = Integer(bytes.uncompressed, bytes.with_uncompressed);
+  row->bytes_read = KnownSum{bytes.read, bytes.with_read}.Integer();
+  row->bytes_uncompressed = KnownSum{bytes.uncompressed, bytes.with_uncompressed}.Integer();
   row->cpu_sum = sums.cpu_ns.Seconds();
   row->cpu_wait_sum = sums.cpu_wait_ns.Seconds();
   row->blocked_sum = sums.blocked_ns.Seconds();
@@ -393,9 +327,35 @@ Distribution DescribeReals(absl::Span<const double> values) {
 
 std::vector<ChunkDistribution> DescribeChunks(size_t pass, const AttemptRows& attempts,
                                               const std::vector<HelperTimes>& helpers) {
-  using Describe = std::vector<ChunkDistribution> (*)(const AttemptRows&, const Helpers&);
-  constexpr std::array<Describe, kDistributionPasses> kPasses = {DescribeTimes, DescribeSizes, DescribeMemory};
-  return kPasses[pass](attempts, helpers);
+  using Row = const AttemptRow&;
+  const auto seconds_per_event = [](Row row) {
+    return Ratio(static_cast<double>(row.duration_ns) / kPerSecond, row.events);
+  };
+  const auto rss_delta = [](Row row) { return RssDelta(row); };  // is inlined: only what it uses is unpacked
+  const auto rss_delta_per_event = [](Row row) {
+    const std::optional<int64_t> delta = RssDelta(row);
+    return delta.has_value() ? Ratio(static_cast<double>(*delta), row.events) : std::nullopt;
+  };
+  const auto event_rate = [](Row row) {
+    const bool known = row.events != AttemptRow::kUnknown;
+    return known ? Ratio(static_cast<double>(row.events) * kPerSecond, row.duration_ns) : std::nullopt;
+  };
+  switch (pass) {
+    case 0:
+      return DescribeEach(attempts,
+                          Quantity{"chunk_duration", kPerSecond, [](Row row) { return Known(row.duration_ns); }},
+                          Quantity{"chunk_cpu", kPerSecond, [&](Row row) { return ChunkCpu(row, helpers); }},
+                          Quantity{"chunk_cpu_wait", kPerSecond, [](Row row) { return Known(row.cpu_wait_ns); }});
+    case 1:
+      return DescribeEach(attempts,
+                          Quantity{"chunk_blocked", kPerSecond, [&](Row row) { return ChunkBlocked(row, helpers); }},
+                          Quantity{"chunk_events", kPerOne, [](Row row) { return Known(row.events); }},
+                          Quantity{"chunk_time_per_event", kPerOne, seconds_per_event});
+    default:
+      return DescribeEach(attempts, Quantity{"chunk_rss_delta", kPerOne, rss_delta},
+                          Quantity{"chunk_rss_delta_per_event", kPerOne, rss_delta_per_event},
+                          Quantity{"chunk_event_rate", kPerOne, event_rate});
+  }
 }
 
 std::vector<std::vector<BreakdownRow>> BreakDown(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
@@ -403,28 +363,23 @@ std::vector<std::vector<BreakdownRow>> BreakDown(const AttemptRows& attempts, co
                                                  const std::vector<Grouping>& groupings) {
   std::vector<Units> all_units;
   const auto units_of = [&all_units](const Grouping& grouping) {
-    return std::find_if(all_units.begin(), all_units.end(),
-                        [&grouping](const Units& units) { return units.index == grouping.index; });
+    return absl::c_find_if(all_units, [&](const Units& units) { return units.index == grouping.index; });
   };
   for (const Grouping& grouping : groupings) {
     if (units_of(grouping) != all_units.end()) continue;
     Units& units = all_units.emplace_back();
     units.index = grouping.index;
-    units.kind =
-        static_cast<size_t>(std::find(kUnitKinds.begin(), kUnitKinds.end(), grouping.index) - kUnitKinds.begin());
+    units.kind = static_cast<size_t>(absl::c_find(kUnitKinds, grouping.index) - kUnitKinds.begin());
     units.sums.resize(grouping.units());
     units.next.resize(grouping.units());
     // Units of one group together, so that its durations need no copy.
-    units.order.resize(grouping.units());
-    std::iota(units.order.begin(), units.order.end(), 0);
-    std::stable_sort(units.order.begin(), units.order.end(),
-                     [&grouping](uint32_t a, uint32_t b) { return grouping.GroupOf(a) < grouping.GroupOf(b); });
+    units.order = Indices<uint32_t>(grouping.units());
+    SortBy(&units.order, [&grouping](uint32_t unit) { return grouping.GroupOf(unit); });
   }
   AddUp(attempts, summed, helpers, all_units);
   KnownQuantiles known;
-  std::vector<std::vector<BreakdownRow>> tables;
-  for (const Grouping& grouping : groupings) tables.push_back(MakeTable(grouping, *units_of(grouping), known));
-  return tables;
+  return Mapped<std::vector<BreakdownRow>>(
+      groupings, [&](const Grouping& grouping) { return MakeTable(grouping, *units_of(grouping), known); });
 }
 
 void SortByCost(std::vector<BreakdownRow>* rows) {

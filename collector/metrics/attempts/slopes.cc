@@ -1,25 +1,12 @@
 #include "collector/metrics/attempts/slopes.h"
 
-#include <absl/numeric/int128.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
 #include <map>
-#include <optional>
 #include <random>
-#include <utility>
 
-#include "absl/base/attributes.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/quantiles.h"
-#include "fmt/format.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kLeastChunks = 20;
@@ -160,13 +147,12 @@ std::optional<RssSlope> SlopeOf(const std::vector<BinPoint>& points, double at_l
 }
 
 /// nullopt too where the process's slope is surely not above `at_least`.
-std::optional<RssSlope> SlopeOfProcess(const BinnedReadings& readings, uint32_t process, double at_least) {
+std::optional<RssSlope> SlopeOfProcess(const BinnedReadings& readings, double at_least) {
   const std::optional<double> per_1000_events = readings.PerThousandEvents();
   if (!per_1000_events.has_value()) return std::nullopt;
   std::optional<RssSlope> slope = SlopeOf(readings.medians(), at_least / *per_1000_events);
   if (!slope.has_value()) return std::nullopt;
   for (double* value : {&slope->slope, &slope->low, &slope->high}) *value *= *per_1000_events;
-  slope->process = process;
   return slope;
 }
 
@@ -200,10 +186,9 @@ std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::
     }
     if (binned.has_value()) binned->Add(attempt);
     if (--left > 0) continue;
-    const uint32_t process = (at++)->process;
+    ++at;
     if (!binned.has_value()) continue;
-    const std::optional<RssSlope> slope =
-        SlopeOfProcess(*binned, process, largest.has_value() ? largest->slope : kNoSlopeYet);
+    const std::optional<RssSlope> slope = SlopeOfProcess(*binned, largest.has_value() ? largest->slope : kNoSlopeYet);
     if (slope.has_value() && (!largest.has_value() || slope->slope > largest->slope)) largest = slope;
   }
   return largest;
@@ -363,8 +348,7 @@ Groups GroupByLanes(std::vector<Point>* points) {
       for (const size_t member : members) (*points)[member].events = 0;
       continue;
     }
-    std::stable_sort(members.begin(), members.end(),
-                     [&](size_t a, size_t b) { return (*points)[a].lanes < (*points)[b].lanes; });
+    SortBy(&members, [points](size_t member) { return (*points)[member].lanes; });
     for (size_t group = 0; group < count; ++group) {
       const size_t begin = members.size() * group / count, end = members.size() * (group + 1) / count;
       for (size_t i = begin; i < end; ++i) (*points)[members[i]].group = static_cast<uint32_t>(groups.count());
@@ -372,8 +356,7 @@ Groups GroupByLanes(std::vector<Point>* points) {
     }
     groups.first.push_back(groups.count());
   }
-  points->erase(std::remove_if(points->begin(), points->end(), [](const Point& point) { return point.events == 0; }),
-                points->end());
+  EraseWhere(points, [](const Point& point) { return point.events == 0; });
   return groups;
 }
 
@@ -410,14 +393,10 @@ std::optional<double> MedianSlope(const Groups& groups, std::vector<std::vector<
   return slopes.back().value;
 }
 
-std::vector<std::vector<double>> NoValues(const Groups& groups) {
-  return std::vector<std::vector<double>>(groups.count());
-}
-
 void SetInterval(const std::vector<Point>& points, const Groups& groups, ContentionRow* found) {
   std::mt19937_64 random(kSeed);
   std::vector<double> slopes;
-  std::vector<std::vector<double>> values = NoValues(groups);
+  std::vector<std::vector<double>> values(groups.count());
   for (int draw = 0; draw < kDraws; ++draw) {
     for (std::vector<double>& of_group : values) of_group.clear();
     for (size_t i = 0; i < kBlocks; ++i) {
@@ -494,7 +473,7 @@ ContentionRow FindContention(const AttemptRows& attempts, const StartOrder& orde
   const Groups groups = GroupByLanes(&points);
   const std::string in_such = fmt::format(" of datasets with {} such", 2 * kLeastOfGroup);
   if (points.size() < kFewestPoints) return too_few(in_such);
-  std::vector<std::vector<double>> values = NoValues(groups);
+  std::vector<std::vector<double>> values(groups.count());
   for (const Point& point : points) values[point.group].push_back(point.per_event());
   const std::optional<double> slope = MedianSlope(groups, &values);
   if (!slope.has_value()) return too_few(in_such);

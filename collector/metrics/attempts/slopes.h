@@ -16,15 +16,12 @@ struct RssSlope {
   double slope = 0;
   double low = 0;  ///< 95 % interval
   double high = 0;
-  uint32_t process = 0;  ///< index of the process whose slope it is
 };
 
-/// docs/metrics.md, `rss_slope`: per process the Theil-Sen slope of the RSS at the end of its ended attempts over chunk
-/// number, after the first tenth of them, on medians of at most 200 bins of equal count; made B per 1,000 events with
-/// the mean of those chunks' events that are known. The interval is Sen's (JASA 63, 1968), from the variance of
-/// Kendall's tau. Of all processes the largest; nullopt where no process has 20 chunks with RSS, and some events known.
-/// Where a process's samples have its anonymous memory, pages of files and shared memory do not count: read off between
-/// two samples, they come off the RSS. `attempts` are by recording process and number, as `AttemptFindings` has them.
+/// docs/metrics.md, `rss_slope`: of all processes the largest Theil-Sen slope, with Sen's interval (JASA 63, 1968), on
+/// medians of at most 200 bins of equal count after the first tenth. nullopt where no process has 20 chunks with RSS,
+/// and some events known. Where a process's samples have its anonymous memory, pages of files and shared memory come
+/// off the RSS. `attempts` are by recording process and number, as `AttemptFindings` has them.
 std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::vector<ProcessRow>& processes = {});
 
 // Whether chunks wait for longer while more of them are open: a resource that all of them share.
@@ -32,12 +29,11 @@ std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::
 /// The lanes must have varied by so much between the twentieth and the nineteenth twentieth of the chunks.
 inline constexpr double kLeastLaneSpread = 1.5;
 
-/// A resource that serves R events a second blocks each of k open chunks for k / R an event, so the slope is 1 / R;
-/// what a chunk waits for by itself has a slope of 0. The slope is Theil-Sen's (Sen, JASA 63, 1968) on the medians of
-/// at most 24 groups of a dataset's `ok` attempts by their mean open lanes, from pairs within datasets. The interval
-/// comes from 300 draws of 40 stretches of time: chunks at one time have much in common. Blocked: docs/metrics.md,
-/// "Chunks and attempts"; attempts without events, CPU time or run delay take no part. `points` are by lanes; what
-/// datasets differ by is taken out. `order`: that of the attempts.
+/// A resource that serves R events a second blocks each of k open chunks for k / R an event, so the slope is 1 / R:
+/// that of Theil-Sen (Sen, JASA 63, 1968) on medians of at most 24 groups of a dataset's `ok` attempts by their mean
+/// open lanes. The interval comes from 300 draws of 40 stretches of time: chunks at one time have much in common.
+/// Attempts without events, CPU time or run delay take no part. `points` are by lanes; what datasets differ by is taken
+/// out.
 ContentionRow FindContention(const AttemptRows& attempts, const StartOrder& order,
                              const std::vector<HelperTimes>& helpers, const std::vector<uint32_t>& dataset_of_input);
 

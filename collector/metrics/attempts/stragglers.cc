@@ -1,19 +1,11 @@
 #include "collector/metrics/attempts/stragglers.h"
 
-#include <algorithm>
-#include <array>
 #include <boost/sort/pdqsort/pdqsort.hpp>
-#include <cmath>
 #include <map>
-#include <optional>
-#include <utility>
 
-#include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kMostGroups = 256;
@@ -25,11 +17,12 @@ struct Group {
   double weight = 0;
 };
 
-double MiddleSeconds(absl::Span<const ChunkPoint> points) {
-  LargeList<double> seconds;
-  seconds.reserve(points.size());
-  for (const ChunkPoint& point : points) seconds.push_back(point.seconds);
-  return ExactQuantiles<double>(seconds, {0.5})[0];
+/// What a slope alone leaves of the points' durations; one of 0 leaves all.
+LargeList<double> RestsOf(absl::Span<const ChunkPoint> points, double seconds_per_event) {
+  LargeList<double> rests;
+  rests.reserve(points.size());
+  for (const ChunkPoint& point : points) rests.push_back(point.seconds - seconds_per_event * point.events);
+  return rests;
 }
 
 /// `points` by events. Points of equal events are never parted.
@@ -42,8 +35,8 @@ std::vector<Group> GroupBySize(absl::Span<const ChunkPoint> points) {
     size_t end = std::min(points.size(), begin + least);
     while (end < points.size() && points[end].events == points[end - 1].events) ++end;
     const double middle_events = points[begin + (end - begin - 1) / 2].events;
-    groups.push_back(
-        {middle_events, MiddleSeconds(points.subspan(begin, end - begin)), static_cast<double>(end - begin)});
+    const LargeList<double> seconds = RestsOf(points.subspan(begin, end - begin), 0);
+    groups.push_back({middle_events, ExactQuantiles<double>(seconds, {0.5})[0], static_cast<double>(end - begin)});
     begin = end;
   }
   return groups;
@@ -76,20 +69,12 @@ double MedianSlope(const std::vector<Group>& groups) {
   return 0;  // not reached: there is at least one pair
 }
 
-/// What the slope alone leaves of the points' durations.
-LargeList<double> RestsOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
-  LargeList<double> rests;
-  rests.reserve(points.size());
-  for (const ChunkPoint& point : points) rests.push_back(point.seconds - fit.seconds_per_event * point.events);
-  return rests;
-}
-
 void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {
   if (!fit.slope_known) return;
   constexpr double kNormalScale = 1.4826;  // of the median absolute deviation of normal noise
   constexpr double kEfficiency = 0.45;  // beside least squares: the least of simulated filesets, whose sizes are uneven
   constexpr double kNormal95 = 1.959964;
-  LargeList<double> residuals = RestsOf(points, fit);
+  LargeList<double> residuals = RestsOf(points, fit.seconds_per_event);
   for (double& residual : residuals) residual = std::abs(residual - fit.fixed_seconds);
   const double scale = kNormalScale * ExactQuantiles<double>(residuals, {0.5})[0];
   const auto count = static_cast<double>(points.size());
@@ -115,7 +100,7 @@ RobustFit FitLine(absl::Span<ChunkPoint> points) {
     fit.slope_known = true;
     fit.seconds_per_event = MedianSlope(groups);
   }
-  fit.fixed_seconds = ExactQuantiles<double>(RestsOf(points, fit), {0.5})[0];
+  fit.fixed_seconds = ExactQuantiles<double>(RestsOf(points, fit.seconds_per_event), {0.5})[0];
   return fit;
 }
 
@@ -134,35 +119,25 @@ struct Sum {
   int64_t attempts = 0;
   int64_t duration_ns = 0;
   int64_t predicted_ns = 0;
+
+  void Add(const AttemptRow& attempt, int64_t predicted) {
+    ++attempts;
+    duration_ns += attempt.duration_ns;
+    predicted_ns += predicted;
+  }
 };
 
-class SumsByGroup {
- public:
-  void Add(uint32_t group, int64_t duration_ns, int64_t predicted_ns) {
-    if (group >= sums_.size()) sums_.resize(group + size_t{1});
-    Sum& sum = sums_[group];
-    ++sum.attempts;
-    sum.duration_ns += duration_ns;
-    sum.predicted_ns += predicted_ns;
+std::vector<ExpectedTime> TimesOf(const std::vector<Sum>& by_group) {
+  std::vector<ExpectedTime> times;
+  for (uint32_t group = 0; group < by_group.size(); ++group) {
+    const Sum& sum = by_group[group];
+    if (sum.attempts == 0) continue;
+    times.push_back(
+        {group, sum.attempts, static_cast<double>(sum.duration_ns) / 1e9, static_cast<double>(sum.predicted_ns) / 1e9});
   }
-
-  std::vector<ExpectedTime> Times() const {
-    std::vector<ExpectedTime> times;
-    for (uint32_t group = 0; group < sums_.size(); ++group) {
-      const Sum& sum = sums_[group];
-      if (sum.attempts == 0) continue;
-      times.push_back({group, sum.attempts, static_cast<double>(sum.duration_ns) / 1e9,
-                       static_cast<double>(sum.predicted_ns) / 1e9});
-    }
-    std::stable_sort(times.begin(), times.end(), [](const ExpectedTime& left, const ExpectedTime& right) {
-      return left.excess_seconds() > right.excess_seconds();
-    });
-    return times;
-  }
-
- private:
-  std::vector<Sum> sums_;
-};
+  SortLargestFirst(&times, &ExpectedTime::excess_seconds);
+  return times;
+}
 
 }  // namespace
 
@@ -198,18 +173,17 @@ void StragglerSearch::Gather(const WorkLimits& limits) {
   std::vector<std::vector<FittedDataset>> counts(parts);
   ForEachPart("counts", parts, limits, [&](size_t part) {
     ForEachOk(range_of(part), [&datasets = counts[part]](size_t, const AttemptRow& attempt, uint32_t index) {
-      if (index >= datasets.size()) datasets.resize(index + size_t{1});
+      FittedDataset& dataset = GrownAt(&datasets, index);
       const bool has_events = attempt.events != AttemptRow::kUnknown;
-      ++datasets[index].ok;
-      datasets[index].with_events += has_events;
-      datasets[index].sized_results += has_events && attempt.is_result;
+      ++dataset.ok;
+      dataset.with_events += has_events;
+      dataset.sized_results += has_events && attempt.is_result;
     });
   });
   for (const std::vector<FittedDataset>& of_part : counts) {
-    if (of_part.size() > datasets_.size()) datasets_.resize(of_part.size());
     for (size_t i = 0; i < of_part.size(); ++i) {
       for (const auto number : {&FittedDataset::ok, &FittedDataset::with_events, &FittedDataset::sized_results}) {
-        datasets_[i].*number += of_part[i].*number;
+        GrownAt(&datasets_, i).*number += of_part[i].*number;
       }
     }
   }
@@ -399,12 +373,12 @@ StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<
 
 ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
                                 const std::vector<uint32_t>& file_of_input, const std::vector<DatasetFit>& fits) {
-  SumsByGroup by_process, by_file;
+  std::vector<Sum> by_process, by_file;
   ForEachJudged(attempts, dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
-    by_process.Add(attempt.process, attempt.duration_ns, predicted_ns);
-    by_file.Add(file_of_input[attempt.input], attempt.duration_ns, predicted_ns);
+    GrownAt(&by_process, attempt.process).Add(attempt, predicted_ns);
+    GrownAt(&by_file, file_of_input[attempt.input]).Add(attempt, predicted_ns);
   });
-  return {by_process.Times(), by_file.Times()};
+  return {TimesOf(by_process), TimesOf(by_file)};
 }
 
 namespace {
@@ -512,21 +486,14 @@ class GroupsOfKind {
   template <class StopOf>
   void Add(const Point& point, const StopOf& stop_ns) {
     const uint32_t group = GroupOf(of_, point, of_index_);
-    if (group >= groups_.size()) groups_.resize(group + size_t{1});
-    groups_[group].Add(point, stop_ns);
+    GrownAt(&groups_, group).Add(point, stop_ns);
   }
   void AddSpells(std::vector<SlowSpell>* found) const {
     for (uint32_t i = 0; i < groups_.size(); ++i) {
       if (!groups_[i].HasSpell()) continue;
       const Stretch& stretch = groups_[i].found;
-      SlowSpell& spell = found->emplace_back();
-      spell.of = of_;
-      spell.group = i;
-      spell.start_ns = stretch.start_ns;
-      spell.stop_ns = stretch.stop_ns;
-      spell.attempts = stretch.sums.attempts;
-      spell.duration_seconds = stretch.sums.duration / 1e9;
-      spell.predicted_seconds = stretch.sums.predicted / 1e9;
+      found->push_back({of_, i, stretch.start_ns, stretch.stop_ns, stretch.sums.attempts, stretch.sums.duration / 1e9,
+                        stretch.sums.predicted / 1e9, StragglerReason::kUnknown});
     }
   }
 
@@ -536,30 +503,6 @@ class GroupsOfKind {
   std::vector<SpellGroup> groups_;
 };
 
-/// Goes through points by start.
-class SpellSearch {
- public:
-  explicit SpellSearch(const SpellGroups& groups) {
-    if (groups.has_files) kinds_.emplace_back(SpellOf::kFile, groups);
-    kinds_.emplace_back(SpellOf::kWorker, groups);
-    kinds_.emplace_back(SpellOf::kHost, groups);
-    if (groups.has_datasets) kinds_.emplace_back(SpellOf::kDataset, groups);
-    kinds_.emplace_back(SpellOf::kRun, groups);
-  }
-  template <class StopOf>
-  void Add(const Point& point, const StopOf& stop_ns) {
-    for (GroupsOfKind& kind : kinds_) kind.Add(point, stop_ns);
-  }
-  std::vector<SlowSpell> Find() const {
-    std::vector<SlowSpell> found;
-    for (const GroupsOfKind& kind : kinds_) kind.AddSpells(&found);
-    return found;
-  }
-
- private:
-  std::vector<GroupsOfKind> kinds_;
-};
-
 bool Overlap(const SlowSpell& a, const SlowSpell& b) {
   const int64_t common = std::min(a.stop_ns, b.stop_ns) - std::max(a.start_ns, b.start_ns);
   return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
@@ -567,12 +510,11 @@ bool Overlap(const SlowSpell& a, const SlowSpell& b) {
 
 /// One of those that overlap. Each is compared with each: only the largest are.
 std::vector<SlowSpell> Choose(std::vector<SlowSpell> found) {
-  std::stable_sort(found.begin(), found.end(),
-                   [](const SlowSpell& a, const SlowSpell& b) { return a.excess_seconds() > b.excess_seconds(); });
+  SortLargestFirst(&found, &SlowSpell::excess_seconds);
   if (found.size() > kMostCompared) found.resize(kMostCompared);
   std::vector<SlowSpell> chosen;
   const auto is_free = [&chosen](const SlowSpell& spell) {
-    return std::none_of(chosen.begin(), chosen.end(), [&](const SlowSpell& other) { return Overlap(spell, other); });
+    return absl::c_none_of(chosen, [&](const SlowSpell& other) { return Overlap(spell, other); });
   };
   for (const SlowSpell& largest : found) {
     if (!is_free(largest)) continue;
@@ -676,18 +618,25 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOr
                                       const std::vector<DatasetFit>& fits) {
   double beyond = 0;
   double all = 0;
-  SpellSearch search(groups);
+  std::vector<GroupsOfKind> kinds;
+  if (groups.has_files) kinds.emplace_back(SpellOf::kFile, groups);
+  kinds.emplace_back(SpellOf::kWorker, groups);
+  kinds.emplace_back(SpellOf::kHost, groups);
+  if (groups.has_datasets) kinds.emplace_back(SpellOf::kDataset, groups);
+  kinds.emplace_back(SpellOf::kRun, groups);
   ForEachJudged(
       attempts, groups.dataset_of_input, fits,
       [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
         const Point point(attempt, predicted_ns);
         if (point.took >= kSlowByItself * point.should) beyond += point.took - point.should;
         all += point.took;
-        search.Add(point, [&] { return attempt.stop_ns(); });
+        for (GroupsOfKind& kind : kinds) kind.Add(point, [&] { return attempt.stop_ns(); });
       },
       order);
   if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs
-  return Choose(search.Find());
+  std::vector<SlowSpell> found;
+  for (const GroupsOfKind& kind : kinds) kind.AddSpells(&found);
+  return Choose(std::move(found));
 }
 
 void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
@@ -727,24 +676,18 @@ void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& 
 
 SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
                         const std::vector<DatasetFit>& fits) {
-  EvenSample inside;
+  EvenSample inside, elsewhere;
   std::vector<bool> has_dataset;
-  ForEachJudged(attempts, groups.dataset_of_input, fits,
-                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-                  if (!IsInSpell(attempt, spell, groups)) return;
-                  const uint32_t dataset = groups.dataset_of_input[attempt.input];
-                  if (dataset >= has_dataset.size()) has_dataset.resize(dataset + size_t{1});
-                  has_dataset[dataset] = true;
-                  inside.Add({i, dataset, predicted_ns});
-                });
-  EvenSample elsewhere;
-  ForEachJudged(attempts, groups.dataset_of_input, fits,
-                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-                  const uint32_t dataset = groups.dataset_of_input[attempt.input];
-                  if (dataset >= has_dataset.size() || !has_dataset[dataset] || IsInSpell(attempt, spell, groups))
-                    return;
-                  elsewhere.Add({i, dataset, predicted_ns});
-                });
+  for (const bool is_inside : {true, false}) {
+    const auto sample = [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+      const uint32_t dataset = groups.dataset_of_input[attempt.input];
+      if (IsInSpell(attempt, spell, groups) != is_inside) return;
+      if (is_inside) GrownAt(&has_dataset, dataset) = true;
+      if (dataset >= has_dataset.size() || !has_dataset[dataset]) return;
+      (is_inside ? inside : elsewhere).Add({i, dataset, predicted_ns});
+    };
+    ForEachJudged(attempts, groups.dataset_of_input, fits, sample);
+  }
   return {std::move(inside).Take(), std::move(elsewhere).Take()};
 }
 

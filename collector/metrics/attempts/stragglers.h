@@ -42,11 +42,9 @@ struct RobustFit {
 };
 
 /// Theil-Sen line (Sen, JASA 63, 1968): the median of the slopes between pairs of points, then the median of what is
-/// left. The pairs are those of at most 256 groups: chunks of equal events form a group at its median duration, and
-/// where there are more sizes than 256, neighbouring sizes share one; a pair weighs the product of its groups' sizes.
-/// So up to 256 points with events all different it is the exact Theil-Sen line; the cost is O(n log n) plus 32,640
-/// pairs; the answer depends on the set of points only, never on their order. No points: all zero. Afterwards the
-/// points are in order of events.
+/// left. The pairs are those of at most 256 groups of equal or neighbouring events, each at its median duration; a pair
+/// weighs the product of their sizes. So up to 256 points of different events it is exact; it costs O(n log n), and does
+/// not depend on the points' order. No points: all zero. Afterwards the points are in order of events.
 RobustFit FitDuration(absl::Span<ChunkPoint> points);
 
 /// Fewer `ok` attempts of a dataset have no quartiles worth the name: it is not judged.
@@ -165,8 +163,7 @@ void ForEachJudged(const AttemptRows& attempts, const std::vector<uint32_t>& dat
   std::vector<const DatasetFit*> fit_of_dataset;
   for (const DatasetFit& fit : fits) {
     if (fit.fit.points < kLeastFittedAttempts) continue;
-    if (fit.dataset >= fit_of_dataset.size()) fit_of_dataset.resize(fit.dataset + size_t{1});
-    fit_of_dataset[fit.dataset] = &fit;
+    GrownAt(&fit_of_dataset, fit.dataset) = &fit;
   }
   attempts.ForEachInOrder(order, [&](size_t i, const AttemptRow& attempt) {
     if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) return;

@@ -1,8 +1,6 @@
 #include "collector/metrics/budget/budget.h"
 
-#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
 
@@ -187,13 +185,54 @@ struct LaneParts {
   LaneTimeSum unrecorded = 0;      ///< of workers without records, which have no attempts; without the next
   LaneTimeSum unrecorded_cpu = 0;  ///< of theirs, CPU that their batch system counted
 
-  void Add(const LaneTime& lane);
-  LaneParts& operator+=(const LaneParts& other);
+  void Add(const LaneTime& lane) {
+    compute += LaneTimeSum{lane.compute_ns} * kOneLane;
+    cpu_wait += LaneTimeSum{lane.cpu_wait_ns} * kOneLane;
+    blocked += LaneTimeSum{lane.blocked_ns} * kOneLane;
+    failed += LaneTimeSum{lane.failed_ns} * kOneLane;
+    failed_wait += LaneTimeSum{lane.failed_wait_ns} * kOneLane;
+    unmeasured += LaneTimeSum{lane.unmeasured_ns} * kOneLane;
+    wait_known = wait_known && lane.wait_known;
+  }
+  LaneParts& operator+=(const LaneParts& other) {
+    for (LaneTimeSum LaneParts::*part :
+         {&LaneParts::compute, &LaneParts::cpu_wait, &LaneParts::blocked, &LaneParts::failed, &LaneParts::failed_wait,
+          &LaneParts::unmeasured, &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded,
+          &LaneParts::unrecorded_cpu}) {
+      this->*part += other.*part;
+    }
+    wait_known = wait_known && other.wait_known;
+    return *this;
+  }
   /// The parts that attempts have.
   LaneTimeSum of_attempts() const { return compute + cpu_wait + blocked + failed + unmeasured; }
   /// Leaves to lanes the cores that there were: what they occupied `beyond` these comes off the time in which they
   /// waited, in proportion; what that does not have, off the other parts, and off CPU last.
-  void TakeOff(LaneTimeSum beyond);
+  void TakeOff(LaneTimeSum beyond) {
+    const auto take = [&beyond](std::initializer_list<LaneTimeSum*> parts) {
+      LaneTimeSum whole = 0;
+      for (const LaneTimeSum* part : parts) whole += *part;
+      LaneTimeSum taken = std::min(whole, beyond);
+      if (taken <= 0) return;
+      const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
+      beyond -= taken;
+      for (LaneTimeSum* part : parts) {
+        whole -= *part;
+        const auto of_part = static_cast<LaneTimeSum>(static_cast<long double>(*part) * share);
+        // What rounding leaves of one is in the next.
+        const LaneTimeSum from_part =
+            std::clamp(of_part, std::max(LaneTimeSum{0}, taken - whole), std::min(*part, taken));
+        *part -= from_part;
+        taken -= from_part;
+      }
+    };
+    failed -= failed_wait;
+    take({&cpu_wait, &blocked, &failed_wait});
+    failed += failed_wait;
+    take({&failed, &unmeasured});
+    take({&outside_chunk, &framework});
+    take({&compute, &unrecorded});
+  }
 };
 
 struct BudgetTotals {
@@ -206,51 +245,10 @@ struct BudgetTotals {
   LaneTimeSum available = 0;  ///< cores
 };
 
-void LaneParts::Add(const LaneTime& lane) {
-  compute += LaneTimeSum{lane.compute_ns} * kOneLane;
-  cpu_wait += LaneTimeSum{lane.cpu_wait_ns} * kOneLane;
-  blocked += LaneTimeSum{lane.blocked_ns} * kOneLane;
-  failed += LaneTimeSum{lane.failed_ns} * kOneLane;
-  failed_wait += LaneTimeSum{lane.failed_wait_ns} * kOneLane;
-  unmeasured += LaneTimeSum{lane.unmeasured_ns} * kOneLane;
-  wait_known = wait_known && lane.wait_known;
-}
-
-LaneParts& LaneParts::operator+=(const LaneParts& other) {
-  for (LaneTimeSum LaneParts::*part :
-       {&LaneParts::compute, &LaneParts::cpu_wait, &LaneParts::blocked, &LaneParts::failed, &LaneParts::failed_wait,
-        &LaneParts::unmeasured, &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded,
-        &LaneParts::unrecorded_cpu}) {
-    this->*part += other.*part;
-  }
-  wait_known = wait_known && other.wait_known;
-  return *this;
-}
-
-void LaneParts::TakeOff(LaneTimeSum beyond) {
-  const auto take = [&beyond](std::initializer_list<LaneTimeSum*> parts) {
-    LaneTimeSum whole = 0;
-    for (const LaneTimeSum* part : parts) whole += *part;
-    LaneTimeSum taken = std::min(whole, beyond);
-    if (taken <= 0) return;
-    const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
-    beyond -= taken;
-    for (LaneTimeSum* part : parts) {
-      whole -= *part;
-      const auto of_part = static_cast<LaneTimeSum>(static_cast<long double>(*part) * share);
-      // What rounding leaves of one is in the next.
-      const LaneTimeSum from_part =
-          std::clamp(of_part, std::max(LaneTimeSum{0}, taken - whole), std::min(*part, taken));
-      *part -= from_part;
-      taken -= from_part;
-    }
-  };
-  failed -= failed_wait;
-  take({&cpu_wait, &blocked, &failed_wait});
-  failed += failed_wait;
-  take({&failed, &unmeasured});
-  take({&outside_chunk, &framework});
-  take({&compute, &unrecorded});
+void SetShares(std::vector<BudgetRow>* rows) {
+  const double sum = SumOf<double>(*rows, [](const BudgetRow& row) { return *row.core_seconds; });
+  if (sum <= 0) return;
+  for (BudgetRow& row : *rows) row.share = *row.core_seconds / sum;
 }
 
 /// As `Budget::rows` has them.
@@ -282,10 +280,7 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   if (lanes.unrecorded_cpu > 0) add("unmeasured_cpu", LaneSeconds(lanes.unrecorded_cpu));
   const double unmeasured = LaneSeconds(lanes.unmeasured + lanes.unrecorded);
   if (unmeasured > 0) add("unmeasured", unmeasured);
-  double sum = SumOf<double>(rows, [](const BudgetRow& row) { return *row.core_seconds; });
-  for (BudgetRow& row : rows) {
-    if (sum > 0) row.share = *row.core_seconds / sum;
-  }
+  SetShares(&rows);
   return rows;
 }
 
@@ -341,11 +336,8 @@ void AddStretch(const TaskStretch& stretch, const RunWindow& run, const SummedLa
 int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns) {
   const RunWindow window = {from_ns, last_stop_ns};
   Changes changes;
-  const auto is_over = [from_ns](const AttemptRow& attempt) {
-    return HasEnded(attempt) && attempt.stop_ns() <= from_ns;
-  };
   facts.attempts.ForEachOpenAfter(from_ns, [&](const AttemptRow& attempt) {
-    if (is_over(attempt)) return;
+    if (HasEnded(attempt) && attempt.stop_ns() <= from_ns) return;
     const LaneTime lane = facts.LaneOf(attempt);
     AddLanes(window.Clip(lane.inside.start_ns), window.Clip(lane.inside.stop_ns), lane.lanes, changes);
   });
@@ -358,8 +350,7 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
       const int64_t most = std::max(segment.lanes, segment.free);
       AddLanes(window.Clip(segment.start_ns), window.Clip(segment.stop_ns), most, changes);
     }
-  }
-  for (const WorkerLife& worker : facts.workers) {
+    const WorkerLife& worker = facts.workers[i];
     AddCores(window.Clip(worker.start_ns), window.Clip(worker.stop_ns), worker.cores, changes);
   }
   HeldCores held;
@@ -609,10 +600,7 @@ void SetGpuWait(double spun_seconds, double blocked_seconds, Budget* budget) {
     return part != "compute" && part != "cpu_wait" && part != "blocked";
   });
   budget->rows.insert(after, BudgetRow{"gpu_wait", FindBudgetPart("gpu_wait")->group, taken, std::nullopt});
-  double sum = SumOf<double>(budget->rows, [](const BudgetRow& row) { return *row.core_seconds; });
-  for (BudgetRow& row : budget->rows) {
-    if (sum > 0) row.share = *row.core_seconds / sum;
-  }
+  SetShares(&budget->rows);
 }
 
 Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
@@ -632,10 +620,9 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
   const BudgetTotals totals = AddUp(facts, milestones);
   Budget budget;
   budget.rows = MakeRows(totals);
-  Int128 core_ns = 0;
-  for (const WorkerLife& worker : workers) {
-    core_ns += Int128{LanesOfCores(worker.cores)} * (worker.stop_ns - worker.start_ns);
-  }
+  const Int128 core_ns = SumOf<Int128>(workers, [](const WorkerLife& worker) {
+    return Int128{LanesOfCores(worker.cores)} * (worker.stop_ns - worker.start_ns);
+  });
   budget.core_seconds = LaneSeconds(core_ns);
   budget.occupied_core_seconds = LaneSeconds(totals.lanes.of_attempts());
   budget.oversubscribed_core_seconds = LaneSeconds(totals.rest.oversubscribed);

@@ -27,33 +27,20 @@ void SetLanes(const AttemptRow& attempt, const HelperTimes& helper, const std::o
   lane.has_owner = HasOwner(attempt, owner);
 }
 
-void AddOwner(const AttemptRow& attempt, const std::optional<OwnerTime>& owner, const Share& share, LaneTime& lane) {
-  const int64_t inside_ns = share.Of(attempt.duration_ns);
-  if (!owner.has_value()) {
+/// What an owner, or helpers, did in a time of so many nanoseconds, of which it may not be known.
+void AddTime(int64_t whole_ns, const std::optional<OwnerTime>& time, int64_t joined_ns, const Share& share,
+             LaneTime& lane) {
+  const int64_t inside_ns = share.Of(whole_ns);
+  if (!time.has_value()) {
     lane.unmeasured_ns += inside_ns;
     return;
   }
-  lane.wait_known = lane.wait_known && owner->wait_known;
-  const int64_t compute_ns = share.Of(owner->cpu_ns);
-  const int64_t cpu_wait_ns = share.Of(owner->cpu_wait_ns);
+  lane.wait_known = lane.wait_known && time->wait_known;
+  const int64_t compute_ns = share.Of(time->cpu_ns);
+  const int64_t cpu_wait_ns = share.Of(time->cpu_wait_ns);
   lane.compute_ns += compute_ns;
   lane.cpu_wait_ns += cpu_wait_ns;
-  lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns - lane.joined_ns;
-}
-
-void AddHelpers(const HelperTimes& helper, const Share& share, LaneTime& lane) {
-  const int64_t inside_ns = share.Of(helper.scope_ns);
-  if (helper.cpu_ns < 0) {
-    lane.unmeasured_ns += inside_ns;
-    return;
-  }
-  lane.wait_known = lane.wait_known && helper.cpu_wait_ns >= 0;
-  const int64_t cpu_ns = std::min(helper.cpu_ns, helper.scope_ns);
-  const int64_t compute_ns = share.Of(cpu_ns);
-  const int64_t cpu_wait_ns = share.Of(std::clamp<int64_t>(helper.cpu_wait_ns, 0, helper.scope_ns - cpu_ns));
-  lane.compute_ns += compute_ns;
-  lane.cpu_wait_ns += cpu_wait_ns;
-  lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns;
+  lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns - joined_ns;
 }
 
 void AddEnded(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Share& share, LaneTime& lane) {
@@ -69,8 +56,13 @@ void AddEnded(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
     lane.failed_wait_ns = std::max<int64_t>(0, lane.failed_ns - cpu_ns);
     return;
   }
-  AddOwner(attempt, owner, share, lane);
-  if (helper.scope_ns > 0) AddHelpers(helper, share, lane);
+  AddTime(attempt.duration_ns, owner, lane.joined_ns, share, lane);
+  if (helper.scope_ns == 0) return;
+  AttemptRow scopes;  // split as the duration of an owner without helpers is
+  scopes.duration_ns = helper.scope_ns;
+  scopes.cpu_ns = helper.cpu_ns;
+  scopes.cpu_wait_ns = helper.cpu_wait_ns;
+  AddTime(helper.scope_ns, SplitOwnerTime(scopes, 0), 0, share, lane);
 }
 
 }  // namespace
@@ -91,13 +83,7 @@ LaneTime SplitAnyLaneTime(const AttemptRow& attempt, const RunWindow& interval, 
 }
 
 LaneTime SplitLaneTime(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, const RunWindow& run) {
-  const AttemptRow& row = summed.row;
-  LaneTime lane;
-  lane.inside = {run.Clip(row.start_ns), run.Clip(summed.stop_ns)};
-  const Share share = {lane.inside.stop_ns - lane.inside.start_ns, summed.stop_ns - row.start_ns};
-  if (share.inside_ns == 0) return lane;
-  AddEnded(row, helpers, share, lane);
-  return lane;
+  return SplitAnyLaneTime(summed.row, {summed.row.start_ns, summed.stop_ns}, helpers, run);
 }
 
 void HeldCores::Add(const TaskCores& task, const RunWindow& window) {

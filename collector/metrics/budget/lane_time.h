@@ -8,8 +8,7 @@ namespace crema {
 
 /// Lanes in binary fixed point, so that sums are exact and equal in any order. An attempt's helpers are a fraction of a
 /// lane as a rule, since their scopes are spread evenly over the chunk.
-constexpr int kLaneFractionBits = 40;
-constexpr int64_t kOneLane = int64_t{1} << kLaneFractionBits;
+constexpr int64_t kOneLane = int64_t{1} << 40;
 /// A quota of a fraction of a core lets so much of a lane compute.
 inline int64_t LanesOfCores(double cores) { return std::llround(cores * static_cast<double>(kOneLane)); }
 
@@ -93,20 +92,12 @@ struct Changes {
   std::vector<Change> others;
 };
 
-inline int64_t TimeOf(int64_t time_ns) { return time_ns; }
-inline int64_t TimeOf(const Change& change) { return change.time_ns; }
-
-template <class List>
-void SortByTime(List& changes) {
-  SortNearlySorted(changes, [](const auto& a, const auto& b) { return TimeOf(a) < TimeOf(b); });
-}
-
 /// Calls `visit(from_ns, to_ns, lanes, cores)` for each stretch of time without a change.
 template <class Visit>
 void Sweep(Changes& changes, Visit visit) {
-  SortByTime(changes.begins_ns);
-  SortByTime(changes.stops_ns);
-  SortByTime(changes.others);
+  SortNearlySorted(changes.begins_ns, std::less<>());
+  SortNearlySorted(changes.stops_ns, std::less<>());
+  SortNearlySorted(changes.others, [](const Change& a, const Change& b) { return a.time_ns < b.time_ns; });
   size_t begin = 0;
   size_t stop = 0;
   size_t other = 0;

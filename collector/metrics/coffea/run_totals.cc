@@ -1,7 +1,6 @@
 #include "collector/metrics/coffea/run_totals.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
@@ -36,11 +35,6 @@ SourcedValue<T> FirstKnown(const std::vector<SourcedValue<T>>& values) {
   return {};
 }
 
-template <class T>
-std::optional<T> ZeroIf(bool measured) {
-  return measured ? std::optional<T>(T{0}) : std::nullopt;
-}
-
 std::string NameOf(std::string_view source) {
   if (source == kReport) return "the Coffea report";
   return source == kByDataset ? "the metrics by dataset" : "the records";
@@ -59,10 +53,6 @@ std::optional<std::string> Difference(std::string_view what, const std::optional
   return fmt::format("{}: {} in {}, {} in {} ({} apart); the first is used{}", what, HumanNumber(*ours),
                      NameOf(our_source), HumanNumber(*theirs), NameOf(their_source), HumanPercent(difference / larger),
                      is_opening ? ". Coffea counts the bytes of opening files, too" : "");
-}
-
-std::optional<double> Real(const std::optional<int64_t>& value) {
-  return value.has_value() ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
 }
 
 }  // namespace
@@ -110,11 +100,10 @@ RunTotals ChooseTotals(bool has_processes, const AttemptTotals& totals, const Re
     if (const auto events = totals.events.Integer()) chosen.total_events = {events, kRecords};
     return chosen;
   }
-  const bool is_zero = has_processes && coffea.empty();
-  chosen.busy_time = FirstKnown<double>({{coffea.report.duration, kReport},
-                                         {coffea.of_datasets.duration, kByDataset},
-                                         {ZeroIf<double>(is_zero), kRecords}});
-  chosen.num_chunks = FirstKnown<int64_t>({{coffea.chunks, kReport}, {ZeroIf<int64_t>(is_zero), kRecords}});
+  const std::optional<int64_t> zero = has_processes && coffea.empty() ? std::optional<int64_t>(0) : std::nullopt;
+  chosen.busy_time = FirstKnown<double>(
+      {{coffea.report.duration, kReport}, {coffea.of_datasets.duration, kByDataset}, {zero, kRecords}});
+  chosen.num_chunks = FirstKnown<int64_t>({{coffea.chunks, kReport}, {zero, kRecords}});
   chosen.total_events =
       FirstKnown<int64_t>({{coffea.report.entries, kReport}, {coffea.of_datasets.entries, kByDataset}});
   return chosen;
@@ -132,7 +121,7 @@ std::string_view FillDatasets(const CoffeaFigures& coffea, std::vector<Breakdown
     row.events = sums.entries;
     row.bytes_read = sums.bytes;
     row.duration_sum = sums.duration;
-    row.event_rate = Ratio(Real(sums.entries), sums.duration);
+    row.event_rate = Ratio(sums.entries, sums.duration);
     filled.push_back(std::move(row));
   }
   const bool has_filled = !filled.empty();
@@ -151,13 +140,13 @@ std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTo
     if (our_source == their_source) return;
     if (auto line = Difference(what, ours, our_source, theirs, their_source)) warnings.push_back(*std::move(line));
   };
-  compare("chunks", Real(chosen.num_chunks.value), chosen.num_chunks.source, Real(coffea.chunks), kReport);
+  compare("chunks", chosen.num_chunks.value, chosen.num_chunks.source, coffea.chunks, kReport);
   for (const auto& [source, sums] : {std::pair(kReport, coffea.report), std::pair(kByDataset, coffea.of_datasets)}) {
-    compare("events", Real(chosen.total_events.value), chosen.total_events.source, Real(sums.entries), source);
+    compare("events", chosen.total_events.value, chosen.total_events.source, sums.entries, source);
     compare("busy time in s", chosen.busy_time.value, chosen.busy_time.source, sums.duration, source);
-    compare(kBytes, Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(sums.bytes), source);
+    compare(kBytes, chosen.bytes_read.value, chosen.bytes_read.source, sums.bytes, source);
   }
-  compare(kBytes, Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(bytes_read_chunks), kRecords);
+  compare(kBytes, chosen.bytes_read.value, chosen.bytes_read.source, bytes_read_chunks, kRecords);
   if (totals.counts.num_attempts == 0) return warnings;
 
   const size_t of_run = warnings.size();
@@ -170,9 +159,9 @@ std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTo
     }
     const CoffeaSums& sums = found->second;
     const auto what = [&](std::string_view quantity) { return fmt::format("dataset {}, {}", row.name, quantity); };
-    compare(what("events"), row.events, kRecords, Real(sums.entries), kByDataset);
+    compare(what("events"), row.events, kRecords, sums.entries, kByDataset);
     compare(what("busy time in s"), row.duration_sum, kRecords, sums.duration, kByDataset);
-    compare(what(kBytes), row.bytes_read, kRecords, Real(sums.bytes), kByDataset);
+    compare(what(kBytes), row.bytes_read, kRecords, sums.bytes, kByDataset);
   }
   if (warnings.size() > of_run + kMostDatasetWarnings) {
     const size_t more = warnings.size() - of_run - kMostDatasetWarnings;

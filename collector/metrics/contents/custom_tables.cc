@@ -165,21 +165,16 @@ CustomMetricFigures CustomMetricTable::Sums::Figures() const {
   return figures;
 }
 
-void CustomMetricTable::Add(const ChunkFact& chunk) { AddAll(chunk, true); }
-
-void CustomMetricTable::Add(const SumsFact& sums) { AddAll(sums, false); }
-
-template <class Fact>
-void CustomMetricTable::AddAll(const Fact& fact, bool with_quantiles) {
-  if (fact.metrics.empty()) return;
-  const std::string_view name = fact.input.dataset;
+void CustomMetricTable::Add(const std::vector<MetricFact>& metrics, std::string_view name, bool failed,
+                            bool with_quantiles) {
+  if (metrics.empty()) return;
   const uint32_t dataset = recent_datasets_.IndexOf(0, name, "", [&] { return datasets_.Intern(name, HashOf(name)); });
-  for (size_t i = 0; i < fact.metrics.size(); ++i) {
-    const MetricFact& metric = fact.metrics[i];
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricFact& metric = metrics[i];
     const uint32_t index = recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] {
       return metrics_.Intern(Encode(StandInNames::kOrdinary, metric.name, metric.unit));
     });
-    sums_[Key(index, dataset)].Add(metric, fact.failed, with_quantiles);
+    sums_[Key(index, dataset)].Add(metric, failed, with_quantiles);
   }
   MakeRoom();
 }
@@ -409,10 +404,6 @@ class PlacedCuts {
   bool list_is_steps_ = true;
 };
 
-Number ShareOf(int64_t part, int64_t whole) {
-  return whole > 0 ? Number(static_cast<double>(part) / static_cast<double>(whole)) : Number();
-}
-
 }  // namespace
 
 // Base 128, lowest digits first; the top bit says that more follow.
@@ -430,16 +421,17 @@ uint64_t CutTable::TakeNumber(const std::string& readings, uint64_t& offset) {
   }
 }
 
-void CutTable::Append(const Reading& reading) {
-  AppendNumber(reading.cut);
-  AppendNumber(reading.events);
-  AppendNumber((reading.weights.has_value() ? kHasWeights : 0) | (reading.seen.has_value() ? kHasSeen : 0));
-  if (reading.weights.has_value()) {
-    char bytes[sizeof(double)];
-    std::memcpy(bytes, &*reading.weights, sizeof(bytes));
-    readings_.append(bytes, sizeof(bytes));
+void CutTable::Append(const std::vector<Reading>& readings) {
+  AppendNumber(readings.size());
+  for (const Reading& reading : readings) {
+    AppendNumber(reading.cut);
+    AppendNumber(reading.events);
+    AppendNumber((reading.weights.has_value() ? kHasWeights : 0) | (reading.seen.has_value() ? kHasSeen : 0));
+    if (reading.weights.has_value()) {
+      readings_.append(reinterpret_cast<const char*>(&*reading.weights), sizeof(double));
+    }
+    if (reading.seen.has_value()) AppendNumber(*reading.seen);
   }
-  if (reading.seen.has_value()) AppendNumber(*reading.seen);
 }
 
 CutTable::Reading CutTable::Take(const std::string& readings, uint64_t& offset) {
@@ -464,7 +456,7 @@ void CutTable::AppendKnown(const std::string& readings, uint64_t offset, const N
     if (reading.cut != BoundedNames::kRefused) known.push_back(reading);
     refused_ += reading.cut == BoundedNames::kRefused;
   }
-  AppendAll(known);
+  Append(known);
 }
 
 void CutTable::Renumber(const Renumbering& renumbering) {
@@ -475,22 +467,17 @@ void CutTable::Renumber(const Renumbering& renumbering) {
   for (uint64_t& offset : of_results_) renumber(offset);
 }
 
-void CutTable::AppendAll(const std::vector<Reading>& readings) {
-  AppendNumber(readings.size());
-  for (const Reading& reading : readings) Append(reading);
-}
-
 void CutTable::Add(const LogRef& log, const ChunkFact& chunk) {
   if (chunk.cuts.empty() || chunk.failed) return;  // a failed attempt is never a result
   attempts_.push_back({AttemptKey(log.index, chunk.number), readings_.size()});
-  AppendAll(KnownReadings(chunk.cuts));
+  Append(KnownReadings(chunk.cuts));
   MakeRoom();
 }
 
 void CutTable::Add(const LogRef&, const SumsFact& sums) {
   if (sums.cuts.empty() || sums.failed) return;
   of_results_.push_back(readings_.size());
-  AppendAll(KnownReadings(sums.cuts));
+  Append(KnownReadings(sums.cuts));
   MakeRoom();
 }
 
@@ -565,8 +552,7 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     }
   }
   std::vector<uint32_t> order = OrderCuts(sums, before);
-  order.erase(std::remove_if(order.begin(), order.end(), [&](uint32_t cut) { return sums[cut].position < 0; }),
-              order.end());  // recorded by no result
+  EraseWhere(&order, [&](uint32_t cut) { return sums[cut].position < 0; });  // recorded by no result
   std::vector<CutRow> rows;
   for (const Place& place : PlacedCuts(sums, order).Take()) {
     const CutSums& cut = sums[place.cut];
@@ -582,9 +568,9 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     if (cut.all_weighted) row.weights = cut.weights.value();
     if (cut.all_seen) row.seen = cut.seen;
     if (refused_ == 0 && place.knows_step) {
-      row.step_efficiency = ShareOf(cut.events, cut.all_seen ? cut.seen : sums[place.before].events);
+      row.step_efficiency = Ratio(cut.events, cut.all_seen ? cut.seen : sums[place.before].events);
     }
-    if (refused_ == 0 && place.knows_total) row.total_efficiency = ShareOf(cut.events, sums[place.first].events);
+    if (refused_ == 0 && place.knows_total) row.total_efficiency = Ratio(cut.events, sums[place.first].events);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -23,9 +23,9 @@ class CustomMetricTable {
   static constexpr size_t kMaxDatasets = 1000;  ///< of one metric's breakdown; the others are one row `(other)`
 
   CustomMetricTable();
-  void Add(const ChunkFact& chunk);
+  void Add(const ChunkFact& chunk) { Add(chunk.metrics, chunk.input.dataset, chunk.failed, true); }
   /// Quantiles stay those of chunks with lines.
-  void Add(const SumsFact& sums);
+  void Add(const SumsFact& sums) { Add(sums.metrics, sums.input.dataset, sums.failed, false); }
   void Merge(const CustomMetricTable& other);
   /// Rows by name and unit. What found no room is one metric `(other)` for each unit, and where there are too many
   /// units, one that has counts only. `dropped`: how many readings that were.
@@ -52,8 +52,8 @@ class CustomMetricTable {
   /// (metric, dataset); a dataset that found no room is `kRefused`.
   using Key = std::pair<uint32_t, uint32_t>;
 
-  template <class Fact>
-  void AddAll(const Fact& fact, bool with_quantiles);
+  /// `name`: the dataset's.
+  void Add(const std::vector<MetricFact>& metrics, std::string_view name, bool failed, bool with_quantiles);
   void MakeRoom() {
     if (metrics_.full() || datasets_.full()) Renumber(metrics_.Prune(), datasets_.Prune());
   }
@@ -122,8 +122,7 @@ class CutTable {
     std::optional<double> weights;
     std::optional<uint64_t> seen;
   };
-  void Append(const Reading& reading);
-  void AppendAll(const std::vector<Reading>& readings);
+  void Append(const std::vector<Reading>& readings);
   /// Those of an attempt in other `readings`, but for cuts that have no new index.
   template <class NewIndex>
   void AppendKnown(const std::string& readings, uint64_t offset, const NewIndex& new_index);

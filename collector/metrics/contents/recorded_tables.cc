@@ -79,6 +79,12 @@ std::string Demangled(const std::string& name) {
   return status == 0 && text != nullptr ? std::string(text.get()) : name;
 }
 
+// Of two lines of a log, the later one.
+template <class Line>
+void KeepLater(Line line, Line* kept) {
+  if (std::tie(kept->is_last, kept->time_ns) < std::tie(line.is_last, line.time_ns)) *kept = std::move(line);
+}
+
 void SetGpu(const GpuWork& sums, SectionRow* row) {
   SetGpuWork(sums, row);
   row->gpu_wait_seconds = SecondsOf(sums.wait_ns);
@@ -86,10 +92,6 @@ void SetGpu(const GpuWork& sums, SectionRow* row) {
 }
 
 }  // namespace
-
-bool AllocationTable::Log::IsBefore(const Log& other) const {
-  return std::tie(is_last, time_ns) < std::tie(other.is_last, other.time_ns);
-}
 
 void AllocationTable::Add(uint64_t log_hash, const AllocationsFact& fact) {
   Log log;
@@ -103,19 +105,16 @@ void AllocationTable::Add(uint64_t log_hash, const AllocationsFact& fact) {
   for (const AllocationSiteFact& section : fact.sites) {
     log.rows.push_back({std::string(section.path), std::string(section.of), section.sums});
   }
-  if (Log& kept = logs_[log_hash]; kept.IsBefore(log)) kept = std::move(log);
+  KeepLater(std::move(log), &logs_[log_hash]);
 }
 
 void AllocationTable::Merge(const AllocationTable& other) {
-  for (const auto& [log_hash, log] : other.logs_) {
-    if (Log& kept = logs_[log_hash]; kept.IsBefore(log)) kept = log;
-  }
+  for (const auto& [log_hash, log] : other.logs_) KeepLater(log, &logs_[log_hash]);
 }
 
 AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
                                              std::vector<SectionRow>* process_sections) const {
   AllocationFindings findings;
-  findings.was_asked = !logs_.empty();
   std::map<std::pair<std::string_view, std::string_view>, std::optional<AllocationSums>> by_section;
   bool is_known = !logs_.empty();
   for (const auto& [log_hash, log] : logs_) {
@@ -127,16 +126,15 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
   }
   if (!is_known) {
     findings.all = std::nullopt;
-    if (findings.was_asked && findings.reason.empty()) {
+    if (!logs_.empty() && findings.reason.empty()) {
       findings.reason = "a process has not ended, or was killed: what it allocated last is not known";
     }
     return findings;
   }
-  const auto take = [&by_section](std::string_view of, const std::string& path) {
-    const auto taken = by_section.extract({of, path});
-    return taken.empty() ? None() : *taken.mapped();
+  const auto set = [&by_section](std::string_view of, SectionRow* row) {
+    const auto taken = by_section.extract({of, row->path.str()});
+    SetAllocated(taken.empty() ? None() : *taken.mapped(), row);
   };
-  const auto set = [&take](std::string_view of, SectionRow* row) { SetAllocated(take(of, row->path), row); };
   SetSections(sections, process_sections, set, [&by_section](SectionRow* other) {
     std::optional<AllocationSums> rest;
     for (const auto& [section, sums] : by_section) {
@@ -147,14 +145,9 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
   return findings;
 }
 
-void GpuTable::Keep(uint32_t log, const State& state) {
-  State& kept = states_[log];
-  if (std::tie(kept.is_last, kept.time_ns) < std::tie(state.is_last, state.time_ns)) kept = state;
-}
-
 void GpuTable::Add(const LogRef& log, const GpuFact& fact) {
-  Keep(log.index,
-       {fact.time_ns, fact.is_last, std::string(fact.reason), fact.busy_ns.value_or(0), fact.lost.value_or(0)});
+  KeepLater({fact.time_ns, fact.is_last, std::string(fact.reason), fact.busy_ns.value_or(0), fact.lost.value_or(0)},
+            &states_[log.index]);
   for (const GpuRowFact& row : fact.rows) {
     by_section_[{!row.chunk.has_value(), std::string(row.section)}].Add(row.work);
     if (!row.chunk.has_value()) continue;
@@ -167,7 +160,7 @@ void GpuTable::Add(const LogRef& log, const GpuFact& fact) {
 }
 
 void GpuTable::Merge(const GpuTable& other, const std::vector<uint32_t>& logs) {
-  for (const auto& [log, state] : other.states_) Keep(logs[log], state);
+  for (const auto& [log, state] : other.states_) KeepLater(state, &states_[logs[log]]);
   for (const auto& [section, sums] : other.by_section_) by_section_[section].Add(sums);
   for (const auto& [dataset, sums] : other.by_dataset_) by_dataset_[dataset].Add(sums);
   for (const auto& [key, sums] : other.by_chunk_) by_chunk_[{logs[key.first], key.second}].Add(sums);
@@ -177,7 +170,6 @@ void GpuTable::Merge(const GpuTable& other, const std::vector<uint32_t>& logs) {
 GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vector<SectionRow>* sections,
                                std::vector<SectionRow>* process_sections) const {
   GpuFindings findings;
-  findings.was_asked = !states_.empty();
   int64_t busy_ns = 0, lost = 0;
   bool has_ended = true;
   for (const auto& [log, state] : states_) {
@@ -188,7 +180,7 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
     lost = AddCounts(lost, state.lost);
     has_ended = has_ended && state.is_last;
   }
-  if (!findings.was_asked) return findings;
+  if (states_.empty()) return findings;
   if (findings.reason.empty() && !has_ended) {
     findings.reason = "a process has not ended, or was killed: what GPUs did for it last is not known";
   }
@@ -200,8 +192,7 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
     findings.kernels.push_back({section, Text::OrNull(dataset), Demangled(mangled), kernel.count,
                                 SecondsOf(kernel.total_ns), SecondsOf(kernel.max_ns)});
   }
-  std::stable_sort(findings.kernels.begin(), findings.kernels.end(),
-                   [](const GpuKernelRow& one, const GpuKernelRow& other) { return one.seconds > other.seconds; });
+  SortLargestFirst(&findings.kernels, &GpuKernelRow::seconds);
   if (findings.kernels.size() > kMaxKernels) findings.kernels.resize(kMaxKernels);
   if (!findings.reason.empty()) return findings;
   findings.all = findings.of_results = GpuWork();
@@ -212,12 +203,9 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
     if (std::binary_search(results.begin(), results.end(), key)) findings.of_results->Add(sums);
   }
   auto left = by_section_;
-  const auto take = [&left](bool is_outside, const std::string& path) {
-    const auto taken = left.extract({is_outside, path});
-    return taken.empty() ? GpuWork() : taken.mapped();
-  };
-  const auto set = [&take](std::string_view of, SectionRow* row) {
-    SetGpu(take(of == kOfProcess, row->path.str()), row);
+  const auto set = [&left](std::string_view of, SectionRow* row) {
+    const auto taken = left.extract({of == kOfProcess, row->path.str()});
+    SetGpu(taken.empty() ? GpuWork() : taken.mapped(), row);
   };
   SetSections(sections, process_sections, set, [&left](SectionRow* other) {
     GpuWork rest;
@@ -353,13 +341,11 @@ std::vector<PhaseRow> FindPhases(const std::vector<SpanRow>& spans) {
 FileTable::File* FileTable::Find(std::string_view name) {
   const uint32_t index = recent_.IndexOf(0, name, "", [&] { return names_.Intern(name, HashOf(name)); });
   if (index == BoundedNames::kRefused) return nullptr;
-  if (index >= files_.size()) files_.resize(index + 1);
-  return &files_[index];
+  return &GrownAt(&files_, index);
 }
 
 void FileTable::AddTo(File& file, const File& other) {
-  file.branches = std::max(file.branches, other.branches);
-  file.bytes = std::max(file.bytes, other.bytes);
+  KeepLarger<&File::branches, &File::bytes>(other, &file);
   if (other.bytes_read.has_value()) file.bytes_read = file.bytes_read.value_or(0) + *other.bytes_read;
   file.columns.insert(other.columns.begin(), other.columns.end());
   file.too_many_columns |= other.too_many_columns;

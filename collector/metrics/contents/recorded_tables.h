@@ -13,7 +13,6 @@
 namespace crema {
 
 struct AllocationFindings {
-  bool was_asked = false;             ///< some process counted, or should have
   std::string reason;                 ///< why figures are not known; empty: they are, or nobody asked
   std::optional<AllocationSums> all;  ///< of all processes that record; nullopt: not known
   std::optional<int64_t> cost_ns;     ///< what counting cost them
@@ -42,8 +41,6 @@ class AllocationTable {
     std::optional<AllocationSums> all;
     std::optional<int64_t> cost_ns;
     std::vector<Row> rows;
-
-    bool IsBefore(const Log& other) const;
   };
 
   std::map<uint64_t, Log> logs_;
@@ -60,7 +57,6 @@ void SetGpuWork(const GpuWork& sums, Row* row) {
 }
 
 struct GpuFindings {
-  bool was_asked = false;             ///< some process counted, or should have
   std::string reason;                 ///< why figures are not known; empty: they are, or nobody asked
   std::optional<GpuWork> all;         ///< of all processes that record, outside chunks too; nullopt: not known
   std::optional<GpuWork> of_results;  ///< of chunks that are results
@@ -103,7 +99,6 @@ class GpuTable {
       max_ns = std::max(max_ns, more.max_ns);
     }
   };
-  void Keep(uint32_t log, const State& state);
 
   std::map<uint32_t, State> states_;                            // by log
   std::map<std::pair<bool, std::string>, GpuWork> by_section_;  // outside chunks?, path

@@ -3,10 +3,6 @@
 #include <charconv>
 #include <system_error>
 
-#include "collector/idioms/sequences.h"
-#include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/statistics/known_sum.h"
-
 namespace crema {
 namespace {
 
@@ -399,9 +395,7 @@ std::vector<std::optional<SourceLine>> FunctionNamer::LinesOf(const std::vector<
   }
   std::vector<std::optional<SourceLine>> lines(functions.size());
   for (const auto& [file, asked] : of_file) {
-    std::vector<uint64_t> addresses;
-    addresses.reserve(asked.size());
-    for (const size_t i : asked) addresses.push_back(functions[i].begin);
+    const auto addresses = Mapped<uint64_t>(asked, [&functions](size_t i) { return functions[i].begin; });
     const absl::StatusOr<std::vector<std::optional<SourceLine>>> found = FindSourceLines(file, addresses);
     if (!found.ok()) {
       problems_.push_back(std::string(found.status().message()) + "; functions have no lines");
@@ -469,11 +463,8 @@ void NameWaits(FunctionNamer* namer, std::vector<WaitCount>* counts) {
     if (is_new) at->second = FunctionsOf(count.stack, namer);
     TakeKind(at->second, &count);
     if (count.kind == kInterpreterLock) continue;  // the function that takes it says no more
-    for (const StackedFunction& function : at->second) {
-      if (!function.is_users()) continue;
-      count.function = function.name;
-      break;
-    }
+    const auto users = absl::c_find_if(at->second, std::mem_fn(&StackedFunction::is_users));
+    if (users != at->second.end()) count.function = users->name;
   }
 }
 

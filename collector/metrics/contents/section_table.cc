@@ -14,9 +14,7 @@ struct Node {
 
   double weight() const {
     if (row != nullptr) return *row->total;
-    double sum = 0;
-    for (const auto& [name, child] : children) sum += child.weight();
-    return sum;
+    return SumOf<double>(children, [](const auto& child) { return child.second.weight(); });
   }
 };
 
@@ -34,7 +32,7 @@ void MoveInOrder(Node& node, std::vector<SectionRow>& ordered) {
   if (node.row != nullptr) ordered.push_back(std::move(*node.row));
   std::vector<std::pair<double, Node*>> children;  // by name, which a stable sort keeps among equals
   for (auto& [name, child] : node.children) children.emplace_back(child.weight(), &child);
-  std::stable_sort(children.begin(), children.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  SortLargestFirst(&children, &std::pair<double, Node*>::first);
   for (const auto& [weight, child] : children) MoveInOrder(*child, ordered);
 }
 
@@ -44,11 +42,9 @@ uint64_t RankOf(std::string_view name) {
 }
 
 absl::int128 SelfTime(const std::vector<SectionFact>& sections, bool of_helpers) {
-  absl::int128 self_ns = 0;
-  for (const SectionFact& section : sections) {
-    if (section.helper == of_helpers) self_ns += section.self_ns;
-  }
-  return self_ns;
+  return SumOf<absl::int128>(sections, [of_helpers](const SectionFact& section) {
+    return section.helper == of_helpers ? section.self_ns : 0;
+  });
 }
 
 /// Helpers' time by their scopes; by their sections where a writer does not give these. An event that no thread holds
@@ -109,27 +105,31 @@ void SectionTable::Renumber(const Renumbering& renumbering) {
   renumbering.Apply(paths_, [this](const Path& path) { sections_dropped_ += path.chunks; });
 }
 
-void SectionTable::Add(const ChunkFact& chunk) {
-  const int64_t duration_ns = chunk.duration_ns();
-  const absl::int128 self_ns = SelfTime(chunk.sections, false);
-  ++attempts_;
+template <class Fact>
+bool SectionTable::AddWhole(const Fact& fact, int64_t chunks, int64_t duration_ns, int64_t tolerance_ns) {
+  const absl::int128 self_ns = SelfTime(fact.sections, false);
+  attempts_ += chunks;
   duration_ns_ += duration_ns;
-  helpers_ns_ += TimeOfHelpers(chunk, duration_ns);
-  sections_dropped_ = AddCounts(sections_dropped_, chunk.sections_dropped);
+  helpers_ns_ += TimeOfHelpers(fact, duration_ns);
+  sections_dropped_ = AddCounts(sections_dropped_, fact.sections_dropped);
 
-  const bool consistent = self_ns <= duration_ns;
-  const int64_t other_ns = consistent ? duration_ns - static_cast<int64_t>(self_ns) : duration_ns;
+  const bool consistent = self_ns <= absl::int128(duration_ns) + tolerance_ns;
   SectionFact other;
-  other.count = 1;
-  other.total_ns = other.self_ns = other_ns;
-  other.min_ns = other.max_ns = other_ns;
-  other_.sums.Add(other);
-  ++other_.chunks;
-  other_.total_ns.Add(static_cast<double>(other_ns));
-  if (!consistent) {
-    ++inconsistent_chunks_;
-    return;
+  other.count = chunks;
+  other.total_ns = other.self_ns =
+      consistent ? static_cast<int64_t>(std::max<absl::int128>(0, duration_ns - self_ns)) : duration_ns;
+  if constexpr (std::is_same_v<Fact, ChunkFact>) {  // of sums, single ones are not known
+    other.min_ns = other.max_ns = other.total_ns;
+    other_.total_ns.Add(static_cast<double>(other.total_ns));
   }
+  other_.sums.Add(other);
+  other_.chunks += chunks;
+  if (!consistent) inconsistent_chunks_ += chunks;
+  return consistent;
+}
+
+void SectionTable::Add(const ChunkFact& chunk) {
+  if (!AddWhole(chunk, 1, chunk.duration_ns(), 0)) return;
   for (size_t i = 0; i < chunk.sections.size(); ++i) {
     const SectionFact& section = chunk.sections[i];
     const uint32_t index = recent_.IndexOf(i, section.path, section.helper ? "h" : "o",
@@ -147,24 +147,8 @@ void SectionTable::Add(const ChunkFact& chunk) {
 }
 
 void SectionTable::Add(const SumsFact& sums) {
-  const absl::int128 self_ns = SelfTime(sums.sections, false);
   has_sums_ = true;
-  attempts_ += sums.chunks;
-  duration_ns_ += sums.duration_ns;
-  helpers_ns_ += TimeOfHelpers(sums, sums.duration_ns);
-  sections_dropped_ = AddCounts(sections_dropped_, sums.sections_dropped);
-  const bool consistent = self_ns <= absl::int128(sums.duration_ns) + RoundingOf(sums);
-  SectionFact other;
-  other.count = sums.chunks;
-  other.total_ns =
-      consistent ? static_cast<int64_t>(std::max<absl::int128>(0, sums.duration_ns - self_ns)) : sums.duration_ns;
-  other.self_ns = other.total_ns;
-  other_.sums.Add(other);
-  other_.chunks += sums.chunks;
-  if (!consistent) {
-    inconsistent_chunks_ += sums.chunks;
-    return;
-  }
+  if (!AddWhole(sums, sums.chunks, sums.duration_ns, RoundingOf(sums))) return;
   for (const SectionFact& section : sums.sections) {
     Path* path = Find(section.path, section.helper);
     if (path == nullptr) {

@@ -22,16 +22,9 @@ struct SectionSums {
   int64_t failed = 0;
 
   void Add(const SectionFact& section) {
-    count = AddCounts(count, section.count);
-    total_ns += section.total_ns;
-    self_ns += section.self_ns;
-    if (section.min_ns.has_value()) min_ns = std::min(min_ns, *section.min_ns);
-    if (section.max_ns.has_value()) max_ns = std::max(max_ns, *section.max_ns);
-    if (section.cpu_ns.has_value()) {
-      cpu_ns += *section.cpu_ns;
-      has_cpu = true;
-    }
-    failed = AddCounts(failed, section.failed);
+    constexpr int64_t kNoMin = std::numeric_limits<int64_t>::max();
+    Add({section.count, section.total_ns, section.self_ns, section.min_ns.value_or(kNoMin), section.max_ns.value_or(-1),
+         section.cpu_ns.value_or(0), section.cpu_ns.has_value(), section.failed});
   }
   void Add(const SectionSums& other) {
     count = AddCounts(count, other.count);
@@ -68,11 +61,10 @@ inline SectionRow RowOf(std::string path, bool helper, const SectionSums& sums) 
 void OrderAsTree(std::vector<SectionRow>& rows);
 
 struct SectionFindings {
-  std::vector<SectionRow> rows;    ///< as a tree, `(other)` last; empty without ended attempts
-  absl::int128 other_self_ns = 0;  ///< owners' time outside every section that has a row
-  int64_t sections_dropped = 0;    ///< paths that found no room, by the SDK's count and here
-  int64_t inconsistent_chunks =
-      0;  ///< attempts whose sections claim more than their duration; their sections are unused
+  std::vector<SectionRow> rows;     ///< as a tree, `(other)` last; empty without ended attempts
+  absl::int128 other_self_ns = 0;   ///< owners' time outside every section that has a row
+  int64_t sections_dropped = 0;     ///< paths that found no room, by the SDK's count and here
+  int64_t inconsistent_chunks = 0;  ///< attempts whose sections claim more than their duration, and are unused
 };
 
 /// Accumulator of `chunk` lines. Conservation: the owner rows' `self` and `(other)` add up to the durations, exactly.
@@ -96,6 +88,10 @@ class SectionTable {
     QuantileSketch total_ns;  // of one chunk
   };
 
+  /// Adds attempts and their time outside sections. Returns whether their sections, of which `tolerance_ns` may be
+  /// rounding, fit into their duration.
+  template <class Fact>
+  bool AddWhole(const Fact& fact, int64_t chunks, int64_t duration_ns, int64_t tolerance_ns);
   Path* Find(std::string_view path, bool helper);
   uint32_t IndexOf(std::string_view path, bool helper);
   void MakeRoom() {

@@ -1,8 +1,6 @@
 #include "collector/metrics/contents/task_sums_table.h"
 
 #include "collector/metrics/contents/custom_tables.h"
-#include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
 namespace {
@@ -20,33 +18,32 @@ struct EventSum {
   QuantileSketch latencies;
   bool are_latencies_known = true;
 
-  void Add(const EventSumFact& more);
+  void Add(const EventSumFact& more) {
+    AddMembers(more,
+               {&EventSumFact::count, &EventSumFact::failed, &EventSumFact::not_divided, &EventSumFact::latency_ns,
+                &EventSumFact::active_ns, &EventSumFact::queued_ns, &EventSumFact::external_ns, &EventSumFact::rest_ns,
+                &EventSumFact::critical_run_ns, &EventSumFact::critical_queue_ns, &EventSumFact::critical_external_ns,
+                &EventSumFact::critical_gap_ns, &EventSumFact::tasks, &EventSumFact::work_ns},
+               &fact);
+    fact.max_ns = std::max(fact.max_ns, more.max_ns);
+    fact.min_ns = fact.min_ns == 0 ? more.min_ns : std::min(fact.min_ns, more.min_ns);
+    if (const double wall = SecondsOf(more.last_stop_ns) - SecondsOf(more.first_start_ns); wall > 0) {
+      rate += static_cast<double>(more.count) / wall;
+      in_flight += SecondsOf(more.latency_ns) / wall;
+    }
+    int64_t known = 0;
+    for (size_t i = 0; i + 1 < more.sketch.size(); i += 2) {
+      const int64_t times = more.sketch[i + 1];
+      if (times <= 0 || times > more.count - known) break;
+      const double seconds = MiddleOfRecordedBucket(more.sketch[i], more.sketch_shift);
+      latencies.Add(
+          std::clamp(seconds, SecondsOf(more.min_ns), std::max(SecondsOf(more.min_ns), SecondsOf(more.max_ns))),
+          static_cast<uint64_t>(times));
+      known += times;
+    }
+    are_latencies_known = are_latencies_known && known == more.count;
+  }
 };
-
-void EventSum::Add(const EventSumFact& more) {
-  AddMembers(more,
-             {&EventSumFact::count, &EventSumFact::failed, &EventSumFact::not_divided, &EventSumFact::latency_ns,
-              &EventSumFact::active_ns, &EventSumFact::queued_ns, &EventSumFact::external_ns, &EventSumFact::rest_ns,
-              &EventSumFact::critical_run_ns, &EventSumFact::critical_queue_ns, &EventSumFact::critical_external_ns,
-              &EventSumFact::critical_gap_ns, &EventSumFact::tasks, &EventSumFact::work_ns},
-             &fact);
-  fact.max_ns = std::max(fact.max_ns, more.max_ns);
-  fact.min_ns = fact.min_ns == 0 ? more.min_ns : std::min(fact.min_ns, more.min_ns);
-  if (const double wall = SecondsOf(more.last_stop_ns) - SecondsOf(more.first_start_ns); wall > 0) {
-    rate += static_cast<double>(more.count) / wall;
-    in_flight += SecondsOf(more.latency_ns) / wall;
-  }
-  int64_t known = 0;
-  for (size_t i = 0; i + 1 < more.sketch.size(); i += 2) {
-    const int64_t times = more.sketch[i + 1];
-    if (times <= 0 || times > more.count - known) break;
-    const double seconds = MiddleOfRecordedBucket(more.sketch[i], more.sketch_shift);
-    latencies.Add(std::clamp(seconds, SecondsOf(more.min_ns), std::max(SecondsOf(more.min_ns), SecondsOf(more.max_ns))),
-                  static_cast<uint64_t>(times));
-    known += times;
-  }
-  are_latencies_known = are_latencies_known && known == more.count;
-}
 
 EventLatencyRow RowOf(const std::string& dataset, const EventSum& sum, int64_t min_ns, int64_t max_ns) {
   const EventSumFact& fact = sum.fact;
@@ -146,34 +143,27 @@ TaskThreadRow RowOf(const TaskThreadFact& fact) {
   return row;
 }
 
+auto OrderOf(const TaskModuleFact& row) { return std::tie(row.count, row.own_ns, row.union_ns); }
+auto OrderOf(const EventSumFact& row) { return std::tie(row.count, row.latency_ns); }
+
 /// The row that is further on.
-template <class Fact, class Order>
-void KeepLater(const Fact& fact, const Order& order, Fact* kept) {
-  if (order(*kept) < order(fact)) *kept = fact;
+template <class Fact>
+void KeepLater(const Fact& fact, Fact* kept) {
+  if (OrderOf(*kept) < OrderOf(fact)) *kept = fact;
 }
 
 }  // namespace
-
-void TaskSumsTable::Keep(const Module& module, const TaskModuleFact& fact) {
-  KeepLater(
-      fact, [](const TaskModuleFact& row) { return std::tie(row.count, row.own_ns, row.union_ns); }, &modules_[module]);
-}
-
-void TaskSumsTable::Keep(const std::pair<uint32_t, std::string>& dataset, const EventSumFact& fact) {
-  KeepLater(
-      fact, [](const EventSumFact& row) { return std::tie(row.count, row.latency_ns); }, &events_[dataset]);
-}
 
 void TaskSumsTable::Add(const LogRef& log, const TaskSumsFact& fact) {
   for (const TaskModuleFact& row : fact.modules) {
     TaskModuleFact kept = row;
     kept.name = kept.operation = {};
-    Keep({log.index, std::string(row.name), std::string(row.operation)}, kept);
+    KeepLater(kept, &modules_[{log.index, std::string(row.name), std::string(row.operation)}]);
   }
   for (const EventSumFact& row : fact.events) {
     EventSumFact kept = row;
     kept.dataset = {};
-    Keep({log.index, std::string(row.dataset)}, kept);
+    KeepLater(kept, &events_[{log.index, std::string(row.dataset)}]);
   }
   if (!fact.events.empty()) Keep(fact.time_ns, fact.AllEvents(), &over_time_[log.index]);
   Threads& threads = threads_[log.index];
@@ -182,9 +172,9 @@ void TaskSumsTable::Add(const LogRef& log, const TaskSumsFact& fact) {
 
 void TaskSumsTable::Merge(const TaskSumsTable& other, const std::vector<uint32_t>& logs) {
   for (const auto& [module, fact] : other.modules_) {
-    Keep({logs[std::get<0>(module)], std::get<1>(module), std::get<2>(module)}, fact);
+    KeepLater(fact, &modules_[{logs[std::get<0>(module)], std::get<1>(module), std::get<2>(module)}]);
   }
-  for (const auto& [dataset, fact] : other.events_) Keep({logs[dataset.first], dataset.second}, fact);
+  for (const auto& [dataset, fact] : other.events_) KeepLater(fact, &events_[{logs[dataset.first], dataset.second}]);
   for (const auto& [log, theirs] : other.threads_) {
     if (Threads& threads = threads_[logs[log]]; theirs.time_ns > threads.time_ns) threads = theirs;
   }
@@ -275,10 +265,8 @@ TaskSumsFindings TaskSumsTable::Finalize() const {
   for (const auto& [module, sum] : modules) {
     findings.modules.push_back(RowOf(module.first, module.second, sum, tasks_ns, latency_ns));
   }
-  std::stable_sort(findings.modules.begin(), findings.modules.end(), [](const ModuleRow& one, const ModuleRow& other) {
-    const bool is_request = one.operation.has_value(), is_other = other.operation.has_value();
-    return is_request != is_other ? is_other : one.own_seconds > other.own_seconds;
-  });
+  SortBy(&findings.modules,
+         [](const ModuleRow& row) { return std::pair(row.operation.has_value(), -*row.own_seconds); });
   findings.over_time = LatencyOverTime();
   for (const auto& [log, threads] : threads_) {
     for (const TaskThreadFact& fact : threads.rows) findings.threads.push_back({log, RowOf(fact)});

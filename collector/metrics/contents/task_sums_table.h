@@ -42,8 +42,6 @@ class TaskSumsTable {
     int64_t time_ns = -1;
     std::vector<TaskThreadFact> rows;
   };
-  void Keep(const Module& module, const TaskModuleFact& fact);
-  void Keep(const std::pair<uint32_t, std::string>& dataset, const EventSumFact& fact);
 
   // Their texts are in the keys.
   std::map<Module, TaskModuleFact> modules_;

@@ -20,7 +20,6 @@ uint32_t AddProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFin
   const bool has_left = worker.is_lost || worker.left_ns.has_value();
   row.state = has_left ? ProcessState::kUnreported : ProcessState::kRunning;
   findings.processes.push_back(std::move(row));
-  findings.executables.emplace_back();
   findings.serves_engine.push_back(true);
   ++findings.without_records;
   return static_cast<uint32_t>(findings.processes.size() - 1);
@@ -119,10 +118,9 @@ std::set<std::string> ClusterTable::Processors() const {
 }
 
 bool ClusterTable::ClocksDiffer() const {
-  return std::any_of(clusters_.begin(), clusters_.end(), [](const auto& cluster) {
-    const std::vector<ClusterWorkerFact>& workers = cluster.second.workers;
-    return std::any_of(workers.begin(), workers.end(),
-                       [](const ClusterWorkerFact& worker) { return worker.clock_offset_ns.has_value(); });
+  return absl::c_any_of(clusters_, [](const auto& cluster) {
+    return absl::c_any_of(cluster.second.workers,
+                          [](const ClusterWorkerFact& worker) { return worker.clock_offset_ns.has_value(); });
   });
 }
 

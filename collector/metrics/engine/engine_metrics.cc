@@ -1,8 +1,5 @@
 #include "collector/metrics/engine/engine_metrics.h"
 
-#include "collector/idioms/sequences.h"
-#include "collector/metrics/statistics/known_sum.h"
-
 namespace crema {
 namespace {
 
@@ -17,9 +14,10 @@ constexpr std::string_view kAroundTask[] = {"executor", "offload",    "other",  
                                             "compress", "decompress", "serialize", "deserialize", "memory-read"};
 constexpr std::string_view kInVain[] = {"failed", "cancelled"};
 
-template <size_t kSize>
-bool IsAmong(std::string_view activity, const std::string_view (&names)[kSize]) {
-  return absl::c_find(names, activity) != std::end(names);
+/// Whether an activity of the context `execute`, in seconds, takes place inside the task's call, on its thread.
+bool IsInTask(const EngineFineSum& row) {
+  return row.context == kExecute && row.unit == kSeconds && !absl::c_linear_search(kAroundTask, row.activity) &&
+         !absl::c_linear_search(kInVain, row.activity);
 }
 
 bool IsTransfer(const EngineFineSum& row) { return row.context == "get-data" || row.context == "gather-dep"; }
@@ -36,11 +34,9 @@ class Sums {
   }
   /// Sum of one activity in one unit over the rows that pass.
   double Of(std::string_view activity, std::string_view unit = kSeconds, const Filter& passes = IsExecute) const {
-    double sum = 0;
-    for (const EngineFineSum& row : rows_) {
-      if (row.activity == activity && row.unit == unit && passes(row)) sum += row.value;
-    }
-    return sum;
+    return SumOf<double>(rows_, [&](const EngineFineSum& row) {
+      return row.activity == activity && row.unit == unit && passes(row) ? row.value : 0;
+    });
   }
   /// The sum of several activities, in seconds.
   double OfAll(std::initializer_list<std::string_view> activities, const Filter& passes = IsExecute) const {
@@ -201,15 +197,10 @@ using Interval = std::pair<int64_t, int64_t>;
 
 }  // namespace
 
-bool IsInTask(const EngineFineSum& row) {
-  return row.context == kExecute && row.unit == kSeconds && !IsAmong(row.activity, kAroundTask) &&
-         !IsAmong(row.activity, kInVain);
-}
-
 std::vector<int64_t> OutsideTasks(const std::vector<EngineFineSum>& rows, size_t processes) {
   std::vector<int64_t> outside_ns(processes);
   for (const EngineFineSum& row : rows) {
-    if (row.context != kExecute || row.unit != kSeconds || !IsAmong(row.activity, kAroundTask)) continue;
+    if (row.context != kExecute || row.unit != kSeconds || !absl::c_linear_search(kAroundTask, row.activity)) continue;
     outside_ns[row.process] += static_cast<int64_t>(std::clamp(row.value * 1e9, 0.0, kMostNs));
   }
   return outside_ns;
@@ -278,10 +269,10 @@ std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& 
   std::vector<Interval> preprocess, process, reduce;
   for (const TaskRow& task : tasks.rows) {
     const std::string& prefix = tasks.prefixes[task.prefix];
-    std::vector<Interval>* const phase = processors.count(prefix) > 0   ? &process
-                                         : IsAmong(prefix, kReduce)     ? &reduce
-                                         : IsAmong(prefix, kPreprocess) ? &preprocess
-                                                                        : nullptr;
+    std::vector<Interval>* const phase = processors.count(prefix) > 0                 ? &process
+                                         : absl::c_linear_search(kReduce, prefix)     ? &reduce
+                                         : absl::c_linear_search(kPreprocess, prefix) ? &preprocess
+                                                                                      : nullptr;
     if (phase != nullptr) phase->emplace_back(task.start_ns, task.stop_ns);
   }
   std::vector<PhaseRow> phases;

@@ -10,9 +10,6 @@
 
 namespace crema {
 
-/// Whether an activity of the context `execute`, in seconds, takes place inside the task's call, on its thread.
-bool IsInTask(const EngineFineSum& row);
-
 /// Execution outside tasks (executor, spilling, serialization, other), in nanoseconds, by process.
 std::vector<int64_t> OutsideTasks(const std::vector<EngineFineSum>& rows, size_t processes);
 

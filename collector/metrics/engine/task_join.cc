@@ -2,9 +2,6 @@
 
 #include <set>
 
-#include "absl/algorithm/container.h"
-#include "collector/metrics/memory/row_memory.h"
-
 namespace crema {
 namespace {
 
@@ -253,8 +250,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
   const auto task_of_recorder = [&](const AttemptRow& attempt) {
     const uint32_t process = attempt.recording_process();
     const uint32_t reported = process < task_of_process.size() ? task_of_process[process] : TaskRow::kNone;
-    const auto row = reported == TaskRow::kNone ? row_of_reported.end() : row_of_reported.find(reported);
-    return row == row_of_reported.end() ? TaskJoin::kNone : row->second;
+    return ValueOr(row_of_reported, reported, TaskJoin::kNone);
   };
   TaskJoin join;
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);

@@ -6,8 +6,6 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/engines/engines.h"
-#include "collector/records/facts.h"
 
 namespace crema {
 namespace {
@@ -154,7 +152,6 @@ std::vector<std::string> AlignLog(const std::string& log, const JobsToAlign& job
 constexpr int64_t kTolerance = 1'000'000'000;
 
 struct ReportedTask {
-  uint32_t number = 0;
   const ClusterTaskFact* fact = nullptr;
   int64_t offset_ns = 0;     ///< what the scheduler's clock is ahead of its worker's
   std::string_view host;     ///< of its worker, as the scheduler calls it
@@ -163,8 +160,8 @@ struct ReportedTask {
 
 /// All attempts at tasks, by what their processes may say of them.
 struct ReportedTasks {
-  std::vector<ReportedTask> all;
-  std::vector<size_t> by_start;  ///< on the clock of their workers
+  std::vector<ReportedTask> all;  ///< by number
+  std::vector<size_t> by_start;   ///< on the clock of their workers
   int64_t longest_ns = 0;
   std::multimap<std::string_view, size_t> by_job;
   std::multimap<std::string_view, size_t> by_directory;
@@ -182,20 +179,16 @@ ReportedTasks ListTasks(const ClusterTable& clusters) {
       if (worker.clock_offset_ns.has_value()) offsets[worker.address] = *worker.clock_offset_ns;
     }
     for (const ClusterTaskFact& task : cluster.tasks) {
-      const auto offset = offsets.find(task.worker);
       const size_t at = tasks.all.size();
-      tasks.all.push_back({static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second,
-                           hosts[task.worker], clusters.TraitsOf(epoch).numbers_jobs});
+      tasks.all.push_back(
+          {&task, ValueOr(offsets, task.worker, 0), hosts[task.worker], clusters.TraitsOf(epoch).numbers_jobs});
+      tasks.longest_ns = std::max(tasks.longest_ns, task.stop_ns - task.start_ns);
       if (!task.job.empty()) tasks.by_job.emplace(task.job, at);
       if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
     }
   }
-  for (const ReportedTask& task : tasks.all) {
-    tasks.by_start.push_back(task.number);
-    tasks.longest_ns = std::max(tasks.longest_ns, task.fact->stop_ns - task.fact->start_ns);
-  }
-  std::sort(tasks.by_start.begin(), tasks.by_start.end(),
-            [&](size_t a, size_t b) { return LocalStart(tasks.all[a]) < LocalStart(tasks.all[b]); });
+  tasks.by_start = Indices<size_t>(tasks.all.size());
+  absl::c_sort(tasks.by_start, [&](size_t a, size_t b) { return LocalStart(tasks.all[a]) < LocalStart(tasks.all[b]); });
   return tasks;
 }
 
@@ -242,10 +235,10 @@ std::optional<size_t> FindByLife(const ReportedTasks& tasks, const std::vector<b
   while (at != tasks.by_start.begin()) {
     const ReportedTask& task = tasks.all[*--at];
     if (LocalStart(task) + tasks.longest_ns + kTolerance < process.last_ns) break;
-    if (taken[task.number] || task.fact->is_script) continue;
+    if (taken[*at] || task.fact->is_script) continue;
     if (process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
     if (found.has_value()) return std::nullopt;
-    found = task.number;
+    found = *at;
   }
   return found;
 }
@@ -409,9 +402,7 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
     (*log)[cluster].push_back(BoundsOf(process, attempts, workers_of[cluster]));
   }
   std::vector<std::string> done;
-  for (const auto& [name, jobs] : logs) {
-    for (std::string& line : AlignLog(name, jobs)) done.push_back(std::move(line));
-  }
+  for (const auto& [name, jobs] : logs) Append(&done, AlignLog(name, jobs));
   return done;
 }
 
@@ -421,7 +412,7 @@ TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<Proce
   if (tasks.by_job.empty() && tasks.by_directory.empty()) return task_of_process;
   std::vector<bool> taken(tasks.all.size());
   const auto take = [&](size_t process, size_t task) {
-    task_of_process[process] = tasks.all[task].number;
+    task_of_process[process] = static_cast<uint32_t>(task);
     taken[task] = true;
     if (tasks.all[task].offset_ns != 0) (*processes)[process].clock_offset_ns = tasks.all[task].offset_ns;
   };
@@ -444,34 +435,25 @@ std::map<uint32_t, RunWindow> LivesOfTasks(const TaskOfProcess& task_of_process,
     if (task_of_process[i] == TaskRow::kNone) continue;
     const ProcessRow& process = processes[i];
     const int64_t start_ns = process.start_ns + process.clock_offset_ns.value_or(0);  // its end is aligned already
-    const auto [life, is_new] = lives.try_emplace(task_of_process[i], RunWindow{start_ns, process.last_ns});
-    if (is_new) continue;
-    life->second.start_ns = std::min(life->second.start_ns, start_ns);
-    life->second.stop_ns = std::max(life->second.stop_ns, process.last_ns);
+    RunWindow& life = lives.try_emplace(task_of_process[i], RunWindow{start_ns, process.last_ns}).first->second;
+    life.start_ns = std::min(life.start_ns, start_ns);
+    life.stop_ns = std::max(life.stop_ns, process.last_ns);
   }
   return lives;
 }
 
-struct WorkerOfTask::Tasks {
-  ReportedTasks reported;
-};
-
-WorkerOfTask::WorkerOfTask(const ClusterTable& clusters)
-    : tasks_(std::make_unique<const Tasks>(Tasks{ListTasks(clusters)})) {}
-
-WorkerOfTask::~WorkerOfTask() = default;
-
-std::string_view WorkerOfTask::Find(const ProcessRow& process) const {
-  const std::optional<size_t> task = FindReported(tasks_->reported, process);
-  return task.has_value() ? std::string_view(tasks_->reported.all[*task].fact->worker) : std::string_view();
+WorkerOfTask::WorkerOfTask(const ClusterTable& clusters) {
+  find_ = [tasks = ListTasks(clusters)](const ProcessRow& process) {
+    const std::optional<size_t> task = FindReported(tasks, process);
+    return task.has_value() ? std::string_view(tasks.all[*task].fact->worker) : std::string_view();
+  };
 }
 
 std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
                                  const TaskOfProcess& task_of_process, RecordFindings* findings) {
   std::vector<ProcessRow>& processes = findings->processes.processes;
   const ClusterWorkerIndex index(workers);
-  std::vector<uint32_t> worker_of(processes.size());
-  for (uint32_t i = 0; i < processes.size(); ++i) worker_of[i] = i;
+  std::vector<uint32_t> worker_of = Indices<uint32_t>(processes.size());
   const auto move = [&](uint32_t process, uint32_t worker) {
     worker_of[process] = worker;
     findings->processes.serves_engine[process] = true;  // it bounds no run
@@ -499,9 +481,8 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
   }
   const WorkerAbove worker_above(processes);
   for (uint32_t i = 0; i < processes.size(); ++i) {
-    const std::optional<uint32_t> worker = worker_of[i] == i ? worker_above.Find(processes[i]) : std::nullopt;
-    if (!worker.has_value()) continue;
-    move(i, *worker);
+    if (worker_of[i] != i) continue;
+    if (const std::optional<uint32_t> worker = worker_above.Find(processes[i])) move(i, *worker);
   }
   std::set<uint32_t> with_tasks;
   for (const auto& [worker, rows] : parts) {

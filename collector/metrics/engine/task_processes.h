@@ -36,12 +36,10 @@ class WorkerOfTask {
  public:
   /// `clusters` outlives it.
   explicit WorkerOfTask(const ClusterTable& clusters);
-  ~WorkerOfTask();
-  std::string_view Find(const ProcessRow& process) const;
+  std::string_view Find(const ProcessRow& process) const { return find_(process); }
 
  private:
-  struct Tasks;
-  std::unique_ptr<const Tasks> tasks_;
+  std::function<std::string_view(const ProcessRow&)> find_;
 };
 
 /// What these processes did, their workers did: moves their attempts, bytes and memory there. Times are aligned.

@@ -135,7 +135,6 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
   }
   findings.processes.processes[0].state = ProcessState::kEnded;
   findings.processes.processes[1].state = ProcessState::kUnreported;
-  findings.processes.executables.resize(3);
   findings.processes.serves_engine.resize(3);
   const TaskOfProcess task_of_process = MatchTaskProcesses(table, &findings.processes.processes);
   const std::vector<ClusterWorker> workers = MatchWorkers(table, findings.processes);

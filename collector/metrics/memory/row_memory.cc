@@ -10,7 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <utility>
+
+#include "collector/idioms/descriptor.h"
 
 namespace crema {
 namespace {
@@ -41,34 +42,27 @@ RowSpill::~RowSpill() {
   for (const auto& [memory, bytes] : files_) munmap(memory, bytes);
 }
 
-int RowSpill::MakeFile(size_t bytes) {
+void* RowSpill::MapFile(size_t bytes) {
   std::string name = directory_ + "/.crema-rows-XXXXXX";
-  const int descriptor = mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor < 0) {
+  const Descriptor file(mkostemp(name.data(), O_CLOEXEC));
+  if (file < 0) {
     problem_ = strerror(errno);
-    return -1;
+    return nullptr;
   }
   unlink(name.c_str());
-  if (IsInMemory(descriptor)) {
+  if (IsInMemory(file)) {
     problem_ = "it lies in memory";
-  } else if (const int failure = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)); failure != 0) {
+  } else if (const int failure = posix_fallocate(file, 0, static_cast<off_t>(bytes)); failure != 0) {
     problem_ = strerror(failure);  // without room, a later write would kill the process (SIGBUS)
   } else {
-    return descriptor;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory != MAP_FAILED) {
+      spilled_ += bytes;
+      return memory;
+    }
+    problem_ = strerror(errno);
   }
-  close(descriptor);
-  return -1;
-}
-
-void* RowSpill::MapFile(size_t bytes) {
-  const int descriptor = MakeFile(bytes);
-  if (descriptor < 0) return nullptr;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) problem_ = strerror(errno);
-  close(descriptor);
-  if (memory == MAP_FAILED) return nullptr;
-  spilled_ += bytes;
-  return memory;
+  return nullptr;
 }
 
 void* RowSpill::Map(size_t bytes, bool whatever_room) {

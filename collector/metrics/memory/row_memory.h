@@ -46,8 +46,6 @@ class RowSpill {
  private:
   /// A file of that size, mapped; nullptr: it has no room; `problem_` says why.
   void* MapFile(size_t bytes);
-  /// A file of that size; -1 as above.
-  int MakeFile(size_t bytes);
 
   std::string directory_;
   size_t memory_bytes_;

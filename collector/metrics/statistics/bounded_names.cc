@@ -1,8 +1,5 @@
 #include "collector/metrics/statistics/bounded_names.h"
 
-#include <algorithm>
-#include <numeric>
-
 namespace crema {
 
 uint32_t BoundedNames::Intern(std::string_view name, uint64_t rank) {
@@ -18,8 +15,7 @@ uint32_t BoundedNames::Intern(std::string_view name, uint64_t rank) {
 
 template <class Less>
 Renumbering BoundedNames::Keep(const Less& less) {
-  std::vector<uint32_t> order(names_.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<uint32_t> order = Indices<uint32_t>(names_.size());
   if (order.size() > limit_) {
     const auto by_rank = [this](uint32_t a, uint32_t b) { return names_[a] < names_[b]; };
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit_), order.end(), by_rank);
@@ -63,8 +59,7 @@ uint32_t StandInNames::Intern(std::string_view name) {
 }
 
 Renumbering StandInNames::Prune() {
-  std::vector<uint32_t> result(names_.size());
-  std::iota(result.begin(), result.end(), 0);
+  std::vector<uint32_t> result = Indices<uint32_t>(names_.size());
   // A stand-in may push out another name, so this goes on until all have a place; stand-ins rank first, so it ends.
   while (names_.size() > limit_) {
     std::vector<std::string> names;

@@ -8,10 +8,9 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "collector/idioms/sequences.h"
 
 namespace crema {
 
@@ -64,7 +63,6 @@ class Renumbering {
  public:
   static constexpr uint32_t kRefused = 0xffffffff;
 
-  Renumbering() = default;
   /// `new_indices`: by old index; `kRefused` for a name that is gone. `kept`: how many names are left.
   Renumbering(std::vector<uint32_t> new_indices, size_t kept) : new_indices_(std::move(new_indices)), kept_(kept) {}
 
@@ -99,12 +97,12 @@ class Renumbering {
 
  private:
   std::vector<uint32_t> new_indices_;
-  size_t kept_ = 0;
+  size_t kept_;
 };
 
-/// Keeps the `limit` names that rank first, by (rank, name); rank is the caller's, usually a hash. A name that ranks
-/// too low for what has been seen is refused for ever, so a name that is kept at the end was never refused before: what
-/// its owner has summed for it is complete, and the same for any split of the records and any order of merging.
+/// Keeps the `limit` names that rank first, by (rank, name); rank is the caller's, usually a hash. What ranks too low
+/// is refused for ever, so what was summed for a name that is kept at the end is complete, however the records were
+/// split.
 ///
 /// Names have indices from 0. To spare work, up to twice the limit are held between calls of `Prune`, which the owner
 /// calls when `full()` and once at the end; it applies the returned renumbering to whatever it keeps by index.
@@ -118,9 +116,7 @@ class BoundedNames {
   uint32_t Intern(std::string_view name, uint64_t rank);
   /// Interns all names of another table: their indices here, by those there.
   std::vector<uint32_t> Take(const BoundedNames& other) {
-    std::vector<uint32_t> here;
-    for (const Name& name : other.names_) here.push_back(Intern(name.name, name.rank));
-    return here;
+    return Mapped<uint32_t>(other.names_, [this](const Name& name) { return Intern(name.name, name.rank); });
   }
 
   size_t size() const { return names_.size(); }
@@ -196,11 +192,10 @@ class NamesByPosition {
     }
     const uint32_t index = look_up();
     if (position >= kMostPositions) return index;
-    if (position >= names_.size()) names_.resize(position + 1);
-    names_[position].name.assign(name);
-    names_[position].second.assign(second);
-    names_[position].index = index;
-    return index;
+    Name& kept = GrownAt(&names_, position);
+    kept.name.assign(name);
+    kept.second.assign(second);
+    return kept.index = index;
   }
   /// Indices have changed.
   void Clear() { names_.clear(); }
@@ -244,8 +239,7 @@ class GroupedSums {
       Refuse(sum);
       return;
     }
-    if (index >= sums_.size()) sums_.resize(index + size_t{1});
-    sums_[index].Add(sum);
+    GrownAt(&sums_, index).Add(sum);
     if (keys_.full()) Renumber(keys_.Prune());
   }
 

@@ -13,13 +13,8 @@ struct KnownSum {
   absl::int128 sum = 0;
   int64_t count = 0;  ///< summands
 
-  void Add(const std::optional<int64_t>& value) {
-    if (!value.has_value()) return;
-    sum += *value;
-    ++count;
-  }
-  /// A sum of `summands`, all of them known or none.
-  void Add(const std::optional<int64_t>& value, int64_t summands) {
+  /// A value, or a sum of `summands`, all of them known or none.
+  void Add(const std::optional<int64_t>& value, int64_t summands = 1) {
     if (!value.has_value()) return;
     sum += *value;
     count = AddCounts(count, summands);

@@ -11,26 +11,14 @@ constexpr int kMantissaBits = 52;
 constexpr int kBucketBits = 6;
 static_assert(std::numeric_limits<double>::is_iec559 && sizeof(double) == sizeof(uint64_t));
 
-struct Bucket {
-  int32_t exponent;  // as stored, biased
-  uint32_t index;
-};
-
-Bucket BucketOf(double magnitude) {
-  uint64_t bits;
+// As docs/record_log.md, "sketch", numbers them.
+int64_t BucketOf(double value) {
+  const double magnitude = std::abs(value);
+  if (magnitude < std::numeric_limits<double>::min()) return 0;
+  int64_t bits;
   std::memcpy(&bits, &magnitude, sizeof(bits));
-  const uint64_t mantissa = bits & ((uint64_t{1} << kMantissaBits) - 1);
-  return {static_cast<int32_t>(bits >> kMantissaBits),
-          static_cast<uint32_t>(mantissa >> (kMantissaBits - kBucketBits))};
-}
-
-double MiddleOf(const Bucket& bucket) {
-  const uint64_t middle =
-      (uint64_t{bucket.index} << (kMantissaBits - kBucketBits)) | (uint64_t{1} << (kMantissaBits - kBucketBits - 1));
-  const uint64_t bits = (static_cast<uint64_t>(bucket.exponent) << kMantissaBits) | middle;
-  double magnitude;
-  std::memcpy(&magnitude, &bits, sizeof(magnitude));
-  return magnitude;
+  const int64_t bucket = bits >> (kMantissaBits - kBucketBits);
+  return value < 0 ? -bucket : bucket;
 }
 
 }  // namespace
@@ -46,32 +34,16 @@ double MiddleOfRecordedBucket(int64_t bucket, int64_t shift) {
   return bucket < 0 ? -middle : middle;
 }
 
-inline QuantileSketch::Octave& QuantileSketch::Side::At(int32_t exponent) {
-  if (latest < octaves.size() && octaves[latest].exponent == exponent) return octaves[latest];
-  return Find(exponent);
+inline QuantileSketch::Octave& QuantileSketch::At(int64_t first) {
+  return latest_ < octaves_.size() && octaves_[latest_].first == first ? octaves_[latest_] : Find(first);
 }
 
-QuantileSketch::Octave& QuantileSketch::Side::Find(int32_t exponent) {
-  auto found = std::lower_bound(octaves.begin(), octaves.end(), exponent,
-                                [](const Octave& octave, int32_t wanted) { return octave.exponent < wanted; });
-  if (found == octaves.end() || found->exponent != exponent) {
-    Octave octave;
-    octave.exponent = exponent;
-    found = octaves.insert(found, octave);
-  }
-  latest = static_cast<size_t>(found - octaves.begin());
+QuantileSketch::Octave& QuantileSketch::Find(int64_t first) {
+  auto found = std::lower_bound(octaves_.begin(), octaves_.end(), first,
+                                [](const Octave& octave, int64_t wanted) { return octave.first < wanted; });
+  if (found == octaves_.end() || found->first != first) found = octaves_.insert(found, Octave{first, {}});
+  latest_ = static_cast<size_t>(found - octaves_.begin());
   return *found;
-}
-
-double QuantileSketch::Side::MagnitudeOfRank(uint64_t rank) const {
-  uint64_t seen = 0;
-  for (const Octave& octave : octaves) {
-    for (uint32_t index = 0; index < octave.counts.size(); ++index) {
-      seen += octave.counts[index];
-      if (seen >= rank) return MiddleOf({octave.exponent, index});
-    }
-  }
-  return 0;  // not reached: rank <= count
 }
 
 bool QuantileSketch::Add(double value, uint64_t times) {
@@ -80,15 +52,8 @@ bool QuantileSketch::Add(double value, uint64_t times) {
   min_ = count_ == 0 ? value : std::min(min_, value);
   max_ = count_ == 0 ? value : std::max(max_, value);
   count_ += times;
-  const double magnitude = std::abs(value);
-  if (magnitude < std::numeric_limits<double>::min()) {
-    zeros_ += times;
-    return true;
-  }
-  const Bucket bucket = BucketOf(magnitude);
-  Side& side = value < 0 ? negative_ : positive_;
-  side.At(bucket.exponent).counts[bucket.index] += times;
-  side.count += times;
+  const int64_t bucket = BucketOf(value);
+  At(bucket >> kBucketBits).counts[static_cast<size_t>(bucket & (kBucketsPerOctave - 1))] += times;
   return true;
 }
 
@@ -97,18 +62,12 @@ void QuantileSketch::Merge(const QuantileSketch& other) {
   min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
   max_ = count_ == 0 ? other.max_ : std::max(max_, other.max_);
   count_ += other.count_;
-  zeros_ += other.zeros_;
-  const auto merge_side = [](Side& mine, const Side& theirs) {
-    mine.count += theirs.count;
-    // By index: merging a sketch with itself adds to what it reads.
-    for (size_t i = 0; i < theirs.octaves.size(); ++i) {
-      const Octave& from = theirs.octaves[i];
-      Octave& to = mine.At(from.exponent);
-      for (size_t bucket = 0; bucket < from.counts.size(); ++bucket) to.counts[bucket] += from.counts[bucket];
-    }
-  };
-  merge_side(negative_, other.negative_);
-  merge_side(positive_, other.positive_);
+  // By index: merging a sketch with itself adds to what it reads.
+  for (size_t i = 0; i < other.octaves_.size(); ++i) {
+    const Octave& from = other.octaves_[i];
+    Octave& to = At(from.first);
+    for (size_t bucket = 0; bucket < from.counts.size(); ++bucket) to.counts[bucket] += from.counts[bucket];
+  }
 }
 
 std::optional<double> QuantileSketch::Quantile(double p) const {
@@ -116,31 +75,22 @@ std::optional<double> QuantileSketch::Quantile(double p) const {
   if (!(p > 0)) return min_;
   if (p >= 1) return max_;
   const uint64_t rank = QuantileRank(p, count_);
+  uint64_t seen = 0;
   double value = 0;
-  if (rank <= negative_.count) {
-    value = -negative_.MagnitudeOfRank(negative_.count - rank + 1);
-  } else if (rank > negative_.count + zeros_) {
-    value = positive_.MagnitudeOfRank(rank - negative_.count - zeros_);
-  }
+  ForEach([&](double middle, uint64_t count) {
+    if (seen < rank) value = middle;
+    seen += count;
+  });
   return std::clamp(value, min_, max_);
 }
 
 void QuantileSketch::ForEach(const std::function<void(double middle, uint64_t count)>& use) const {
-  for (auto octave = negative_.octaves.rbegin(); octave != negative_.octaves.rend(); ++octave) {
-    for (uint32_t index = kBucketsPerOctave; index-- > 0;) {
-      if (octave->counts[index] != 0) use(-MiddleOf({octave->exponent, index}), octave->counts[index]);
+  for (const Octave& octave : octaves_) {
+    for (int64_t i = 0; i < kBucketsPerOctave; ++i) {
+      const uint64_t count = octave.counts[static_cast<size_t>(i)];
+      if (count != 0) use(MiddleOfRecordedBucket(octave.first * kBucketsPerOctave + i, 0), count);
     }
   }
-  if (zeros_ != 0) use(0, zeros_);
-  for (const Octave& octave : positive_.octaves) {
-    for (uint32_t index = 0; index < kBucketsPerOctave; ++index) {
-      if (octave.counts[index] != 0) use(MiddleOf({octave.exponent, index}), octave.counts[index]);
-    }
-  }
-}
-
-size_t QuantileSketch::MemoryBytes() const {
-  return sizeof(*this) + (negative_.octaves.capacity() + positive_.octaves.capacity()) * sizeof(Octave);
 }
 
 }  // namespace crema

@@ -161,17 +161,11 @@ std::array<T, kCount> ExactQuantiles(absl::Span<const T> values, const double (&
 double MiddleOfRecordedBucket(int64_t bucket, int64_t shift);
 
 /// Counts values in buckets of fixed bounds, as DDSketch does (Masson, Rim, Lee: "DDSketch", VLDB 2019), with the
-/// bucket taken from the bits of the double: 64 equal buckets between successive powers of two. So the bounds depend on
-/// nothing but the value, no logarithm is computed, and buckets are never collapsed: `Merge` in any order and grouping
-/// gives the same answers to the bit.
-///
-///     QuantileSketch sketch;
-///     for (double seconds : durations) sketch.Add(seconds);
-///     std::optional<double> p95 = sketch.Quantile(0.95);
-///
-/// A quantile is within `kRelativeError` of the value of rank ceil(p n) (docs/metrics.md, "Rules") and never outside
-/// [min, max]. Zero is exact; magnitudes under 2.2e-308 (subnormal) count as zero. Memory: 520 bytes for each power of
-/// two touched (times of 1 ns to 11 days: at most 50 of them), and at most 2.2 MB whatever the values.
+/// bucket taken from the bits of the double: 64 equal buckets between successive powers of two. Buckets are never
+/// collapsed: `Merge` in any order and grouping gives the same answers to the bit. A quantile is within
+/// `kRelativeError` of the value of rank ceil(p n) (docs/metrics.md, "Rules") and never outside [min, max]. Zero is
+/// exact; magnitudes under 2.2e-308 (subnormal) count as zero. Memory: 520 bytes for each power of two touched (times
+/// of 1 ns to 11 days: at most 50 of them), and at most 2.2 MB whatever the values.
 class QuantileSketch {
  public:
   /// Half a bucket's width over its lower bound: 1/128.
@@ -192,31 +186,21 @@ class QuantileSketch {
   void ForEach(const std::function<void(double middle, uint64_t count)>& use) const;
 
   /// Bytes held, this object included.
-  size_t MemoryBytes() const;
+  size_t MemoryBytes() const { return sizeof(*this) + octaves_.capacity() * sizeof(Octave); }
 
  private:
   static constexpr int kBucketsPerOctave = 64;
 
-  /// The values with one sign and one binary exponent.
+  /// Buckets `64 first` to `64 first + 63`. Those of positive values have one binary exponent.
   struct Octave {
-    int32_t exponent = 0;
+    int64_t first = 0;
     std::array<uint64_t, kBucketsPerOctave> counts = {};
   };
-  /// The values of one sign, by growing magnitude.
-  struct Side {
-    std::vector<Octave> octaves;
-    size_t latest = 0;  // successive values tend to share an octave
-    uint64_t count = 0;
+  Octave& At(int64_t first);
+  Octave& Find(int64_t first);
 
-    Octave& At(int32_t exponent);
-    Octave& Find(int32_t exponent);
-    /// Magnitude of the value of this rank (from 1) by growing magnitude.
-    double MagnitudeOfRank(uint64_t rank) const;
-  };
-
-  Side negative_;
-  Side positive_;
-  uint64_t zeros_ = 0;
+  std::vector<Octave> octaves_;  // by growing value
+  size_t latest_ = 0;            // successive values tend to share an octave
   uint64_t count_ = 0;
   double min_ = 0;
   double max_ = 0;

@@ -3,8 +3,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "collector/records/tree_facts.h"
-
 namespace crema {
 namespace {
 
@@ -43,21 +41,16 @@ std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key)
 
 constexpr double kNanosecond = 1e-9;
 
-std::optional<int64_t> Sum(std::optional<int64_t> a, std::optional<int64_t> b) {
-  if (!a.has_value() || !b.has_value()) return std::nullopt;
-  return *a + *b;
+TreeIo operator+(TreeIo a, const TreeIo& b) {
+  for (const auto& [key, member] : kTreeIoFields) a.*member += b.*member;
+  return a;
 }
 
-std::optional<TreeIo> Sum(const std::optional<TreeIo>& a, const std::optional<TreeIo>& b) {
-  if (!a.has_value() || !b.has_value()) return std::nullopt;
-  TreeIo sum;
-  for (const auto& [key, member] : kTreeIoFields) sum.*member = (*a).*member + (*b).*member;
-  return sum;
-}
+TreeNet operator+(const TreeNet& a, const TreeNet& b) { return {a.rx_bytes + b.rx_bytes, a.tx_bytes + b.tx_bytes}; }
 
-std::optional<TreeNet> Sum(const std::optional<TreeNet>& a, const std::optional<TreeNet>& b) {
-  if (!a.has_value() || !b.has_value()) return std::nullopt;
-  return TreeNet{a->rx_bytes + b->rx_bytes, a->tx_bytes + b->tx_bytes};
+template <class Value>
+std::optional<Value> Sum(const std::optional<Value>& a, const std::optional<Value>& b) {
+  return a.has_value() && b.has_value() ? std::optional<Value>(*a + *b) : std::nullopt;
 }
 
 // Two trees: what was used adds up, if it is known of both.
@@ -115,15 +108,12 @@ void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
     memory_bytes = Sum(memory_bytes, gpu.peak_memory_bytes);
     energy_mj = Sum(energy_mj, gpu.energy_mj);
   }
-  constexpr double kPercent = 0.01;
-  if (utilization_samples > 0) {
-    metrics->Set("gpu_utilization",
-                 kPercent * static_cast<double>(utilization) / static_cast<double>(utilization_samples));
-  }
-  if (others_samples > 0) {
-    metrics->Set("gpu_utilization_of_others",
-                 kPercent * static_cast<double>(others) / static_cast<double>(others_samples));
-  }
+  const auto set_share = [metrics](std::string_view key, int64_t percent_sum, int64_t samples) {
+    constexpr double kPercent = 0.01;
+    if (samples > 0) metrics->Set(key, kPercent * static_cast<double>(percent_sum) / static_cast<double>(samples));
+  };
+  set_share("gpu_utilization", utilization, utilization_samples);
+  set_share("gpu_utilization_of_others", others, others_samples);
   if (gpus.empty()) return;
   metrics->SetOptional("gpu_peak_memory_bytes", memory_bytes, "the driver does not show whose memory it is");
   if (energy_mj.has_value()) metrics->Set("gpu_energy", static_cast<double>(*energy_mj) / 1e3);
@@ -166,16 +156,10 @@ std::optional<TreeFigures> TreeAccumulator::Finalize() const {
   const std::vector<const TreeRun*> by_start = Runs();
   TreeFigures figures;
   const TreeRunFact& first = by_start.front()->run;
-  figures.run_id = first.run_id;
-  figures.name = first.name;
-  figures.command = first.command;
-  figures.start_ns = first.start_ns;
+  static_cast<TreeRunFact&>(figures) = first;
   const bool is_one_commit = std::all_of(by_start.begin(), by_start.end(),
                                          [&](const TreeRun* tree) { return tree->run.commit == first.commit; });
-  if (is_one_commit && !first.commit.empty()) {
-    figures.commit = first.commit;
-    figures.commit_source = first.commit_source;
-  }
+  if (!is_one_commit || first.commit.empty()) figures.commit = figures.commit_source = "";
 
   std::map<std::string, std::pair<double, std::string>> cores_by_host;
   bool all_ended = true;

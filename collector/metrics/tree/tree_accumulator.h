@@ -7,25 +7,17 @@
 
 namespace crema {
 
-/// The figures of all trees together: sums of what was used, the largest of what was held.
-struct TreeFigures {
+/// The figures of all trees together: sums of what was used, the largest of what was held. Of several runs, `origin` is
+/// that of the one of which the least is known; `start_ns` is the earliest; names, command, host and pid are of the run
+/// that began first; cores are those of each host once (source `mixed` where hosts differ), and the memory limit is the
+/// smallest. `commit` is empty where they differ, or one does not know it.
+struct TreeFigures : TreeRunFact {
   TreeTotals totals;
-  TreeOrigin origin = TreeOrigin::kStarted;  ///< of several: the one of which the least is known
-  std::string run_id;
-  std::string name;
-  std::vector<std::string> command;           ///< of the run that began first
-  int64_t start_ns = 0;                       ///< earliest command's start
-  std::optional<int64_t> stop_ns;             ///< latest command's end; absent while one has none
-  int64_t last_ns = 0;                        ///< latest time stamp, for bounds where there is no end
-  std::optional<int> exit_status;             ///< of one command; of several: the first that is not 0
-  bool running = false;                       ///< a `crema run` is still at work
-  std::optional<double> allocated_cores;      ///< each host once
-  std::string allocated_cores_source;         ///< `mixed` where hosts differ
-  std::optional<int64_t> memory_limit_bytes;  ///< the smallest
-  bool net_host_wide = false;
-  std::string commit;            ///< of all trees; empty where they differ, or one does not know it
-  std::string commit_source;     ///< of the run that began first
-  std::vector<TreeGpuUse> gpus;  ///< that processes of the trees used, or may have
+  std::optional<int64_t> stop_ns;  ///< latest command's end; absent while one has none
+  int64_t last_ns = 0;             ///< latest time stamp, for bounds where there is no end
+  std::optional<int> exit_status;  ///< of one command; of several: the first that is not 0
+  bool running = false;            ///< a `crema run` is still at work
+  std::vector<TreeGpuUse> gpus;    ///< that processes of the trees used, or may have
   int64_t samples = 0;
   double sampling_gap_max_seconds = 0;
 };

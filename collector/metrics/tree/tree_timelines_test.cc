@@ -90,7 +90,7 @@ TEST(TreeTimelines, AReadingThatIsNotInEachSampleStaysWhenPointsAreThinnedOut) {
     if (second % 10 == 1) sample.pss_bytes = second;
     run.Add(sample);
   }
-  const auto has_pss = [](const TreePoint& point) { return point.pss_bytes.has_value(); };
+  const auto has_pss = [](const TreeSampleFact& point) { return point.pss_bytes.has_value(); };
   // one of eight samples is a point: nearly all have a reading since the one before
   EXPECT_GT(std::count_if(run.points.begin(), run.points.end(), has_pss), 0.7 * static_cast<double>(run.points.size()));
 }

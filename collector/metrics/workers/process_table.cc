@@ -2,14 +2,10 @@
 
 #include <set>
 
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
-
 namespace crema {
 namespace {
 
-template <class T>
-void TakeLarger(std::optional<T>& value, const std::optional<T>& other) {
+void TakeLarger(std::optional<int64_t>& value, const std::optional<int64_t>& other) {
   value = std::max(value, other);  // an empty one is less than any
 }
 
@@ -32,10 +28,10 @@ std::optional<int64_t> OffsetOf(const Clock& clock) {
 
 // Puts what a second recorder of the same process saw into the process's row.
 void AddRecorder(ProcessRow& row, const ProcessRow& other) {
-  row.boot_id = std::max(row.boot_id, other.boot_id);
-  row.pid_namespace = std::max(row.pid_namespace, other.pid_namespace);
-  row.parent_pid = std::max(row.parent_pid, other.parent_pid);
-  row.last_ns = std::max(row.last_ns, other.last_ns);
+  KeepLarger<&ProcessRow::boot_id, &ProcessRow::pid_namespace, &ProcessRow::parent_pid, &ProcessRow::last_ns,
+             &ProcessRow::engine_worker, &ProcessRow::job, &ProcessRow::working_directory,
+             &ProcessRow::declared_threads, &ProcessRow::lanes_peak, &ProcessRow::allowed_cores,
+             &ProcessRow::granted_cores, &ProcessRow::memory_limit_bytes>(other, &row);
   if (other.is_engine_worker) {
     row.state =
         other.state;  // the engine's plug-in sees the worker's end, and the SDK's log may end after the last copy
@@ -44,16 +40,8 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
     row.state = running ? ProcessState::kRunning : ProcessState::kUnreported;
   }
   row.is_engine_worker = row.is_engine_worker || other.is_engine_worker;
-  row.engine_worker = std::max(row.engine_worker, other.engine_worker);
   row.is_damaged = row.is_damaged || other.is_damaged;
-  row.job = std::max(row.job, other.job);
-  row.working_directory = std::max(row.working_directory, other.working_directory);
   if (!row.clock_offset_ns.has_value()) row.clock_offset_ns = other.clock_offset_ns;
-  TakeLarger(row.declared_threads, other.declared_threads);
-  row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
-  TakeLarger(row.allowed_cores, other.allowed_cores);
-  TakeLarger(row.granted_cores, other.granted_cores);
-  TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
   if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.counts.Raise(other.counts);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
@@ -63,7 +51,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
 std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
   std::optional<int64_t> longest;
   for (size_t i = 1; i < samples.size(); ++i) {
-    TakeLarger(longest, std::optional<int64_t>(samples[i].time_ns - samples[i - 1].time_ns));
+    TakeLarger(longest, samples[i].time_ns - samples[i - 1].time_ns);
   }
   return longest;
 }
@@ -126,16 +114,13 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   log.ref = ref;
   log.running |= running;
   log.row.Take(fact);
-  log.executable = std::max(log.executable, std::string(fact.executable));
   TakeLarger(log.total_events, fact.total_events);
   return ref;
 }
 
 void ProcessTable::TakeSections(Log& log, int64_t time_ns, const std::vector<SectionFact>& sections) {
   if (sections.empty()) return;
-  absl::int128 total_ns = 0;
-  for (const SectionFact& section : sections) total_ns += section.total_ns;
-  const std::pair<int64_t, absl::int128> reported(time_ns, total_ns);
+  const std::pair reported(time_ns, SumOf<absl::int128>(sections, &SectionFact::total_ns));
   if (reported <= log.reported) return;
   log.reported = reported;
   log.sections.clear();
@@ -149,7 +134,7 @@ void ProcessTable::TakeClockStep(Log& log, const std::optional<int64_t>& offset_
   if (!offset_ns.has_value()) return;
   const int64_t step =
       *offset_ns == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(*offset_ns);
-  TakeLarger(log.clock_step_ns, std::optional<int64_t>(step));
+  TakeLarger(log.clock_step_ns, step);
 }
 
 void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
@@ -179,25 +164,13 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   }
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
-  TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
+  TakeLarger(log.end_ns, fact.time_ns);
   log.losses.Take(
       {fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out, fact.lost_samples});
-  if (fact.chunks.has_value()) {
-    TakeLarger(log.end.chunks, std::optional<int64_t>(*fact.chunks - fact.summed_chunks.value_or(0)));
-  }
+  if (fact.chunks.has_value()) TakeLarger(log.end.chunks, *fact.chunks - fact.summed_chunks.value_or(0));
   TakeLarger(log.end.open, fact.open);
   TakeLarger(log.summed_chunks, fact.summed_chunks);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);
-}
-
-void ProcessTable::SawAlive(const LogRef& ref, int64_t time_ns) {
-  ProcessRow& row = logs_[ref.index].row;
-  row.last_ns = std::max(row.last_ns, time_ns);
-}
-
-void ProcessTable::SawLanes(const LogRef& ref, int64_t lanes) {
-  ProcessRow& row = logs_[ref.index].row;
-  row.lanes_peak = std::max(row.lanes_peak, lanes);
 }
 
 void ProcessTable::SawEngine(const LogRef& ref, std::string_view worker) {
@@ -211,13 +184,6 @@ void ProcessTable::Add(const LogRef& ref, const ClockFact& fact) {
   SawAlive(ref, fact.time_ns);
   SawEngine(ref, "");
   TakeBetterClock(logs_[ref.index].clock, std::pair(fact.uncertainty_ns, fact.offset_ns));
-}
-
-void LossCounts::Take(const LossCounts& other) {
-  for (const auto count : {&LossCounts::all, &LossCounts::misused, &LossCounts::unwritten, &LossCounts::outside_chunks,
-                           &LossCounts::tasks_left_out, &LossCounts::lost_samples}) {
-    TakeLarger(this->*count, other.*count);
-  }
 }
 
 std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
@@ -237,13 +203,9 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     log.row.is_damaged |= theirs.row.is_damaged;
     log.has_chunks |= theirs.has_chunks;
     TakeBetterClock(log.clock, theirs.clock);
-    log.executable = std::max(log.executable, theirs.executable);
     log.losses.Take(theirs.losses);
-    TakeLarger(log.end.chunks, theirs.end.chunks);
-    TakeLarger(log.end.open, theirs.end.open);
-    for (const auto member : {&Log::end_ns, &Log::summed_chunks, &Log::clock_step_ns, &Log::total_events}) {
-      TakeLarger(log.*member, theirs.*member);
-    }
+    KeepLarger<&LogEnd::chunks, &LogEnd::open>(theirs.end, &log.end);
+    KeepLarger<&Log::end_ns, &Log::summed_chunks, &Log::clock_step_ns, &Log::total_events>(theirs, &log);
     if (theirs.reported > log.reported) {
       log.reported = theirs.reported;
       log.sections = theirs.sections;
@@ -258,27 +220,21 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
 
 ProcessFindings ProcessTable::Finalize() const {
   ProcessFindings findings;
-  std::vector<uint32_t> order(logs_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-    return std::tuple(IdentityOf(logs_[a].row), logs_[a].row.recorder) <
-           std::tuple(IdentityOf(logs_[b].row), logs_[b].row.recorder);
-  });
+  std::vector<uint32_t> order = Indices<uint32_t>(logs_.size());
+  SortBy(&order, [this](uint32_t log) { return std::tuple(IdentityOf(logs_[log].row), logs_[log].row.recorder); });
 
   GroupedSums<OutsideSums> sections(kMaxSectionPaths);
   std::set<uint64_t> workers;  // by process
-  for (const Log& log : logs_) {
-    if (log.has_chunks || log.row.is_engine_worker) workers.insert(log.ref.process_hash);
-  }
   std::set<std::string> run_ids;
   std::map<std::string_view, std::optional<int64_t>> events_of_run;
   std::map<std::pair<uint64_t, int64_t>, uint32_t> writers;
   for (const Log& log : logs_) {
+    if (log.has_chunks || log.row.is_engine_worker) workers.insert(log.ref.process_hash);
     const std::pair writer(log.ref.process_hash, log.first_recorder);
     findings.writer_of_log.push_back(writers.try_emplace(writer, static_cast<uint32_t>(writers.size())).first->second);
+    findings.end_of_log.push_back(log.end);
   }
   findings.process_of_log.resize(logs_.size());
-  for (const Log& log : logs_) findings.end_of_log.push_back(log.end);
   for (const uint32_t index : order) {
     const Log& log = logs_[index];
     ProcessRow row = log.row;
@@ -302,7 +258,6 @@ ProcessFindings ProcessTable::Finalize() const {
       findings.serves_engine[same] = findings.serves_engine[same] || log.serves_engine;
     } else {
       processes.push_back(std::move(row));
-      findings.executables.push_back(log.executable);
       findings.serves_engine.push_back(log.serves_engine);
     }
     findings.process_of_log[index] = static_cast<uint32_t>(same);
@@ -327,13 +282,11 @@ ProcessFindings ProcessTable::Finalize() const {
   if (findings.dropped_paths > 0) findings.sections.push_back(RowOfOutside(std::string(kOtherName), false, other));
 
   for (ProcessRow& row : findings.processes) {
-    std::sort(row.samples.begin(), row.samples.end(),
-              [](const ProcessSample& a, const ProcessSample& b) { return SampleOrder(a) < SampleOrder(b); });
+    SortBy(&row.samples, SampleOrder);
     TakeLarger(findings.sampling_gap_ns, LongestGap(row.samples));
   }
   findings.run_ids.assign(run_ids.begin(), run_ids.end());
-  const bool each_reported =
-      std::all_of(events_of_run.begin(), events_of_run.end(), [](const auto& run) { return run.second.has_value(); });
+  const bool each_reported = absl::c_all_of(events_of_run, [](const auto& run) { return run.second.has_value(); });
   for (const auto& [run, events] : events_of_run) {
     if (each_reported) findings.total_events = AddCounts(findings.total_events.value_or(0), *events);
   }

@@ -34,7 +34,10 @@ struct LossCounts {
   std::optional<int64_t> lost_samples;
 
   /// Keeps the larger value of each count.
-  void Take(const LossCounts& other);
+  void Take(const LossCounts& other) {
+    KeepLarger<&LossCounts::all, &LossCounts::misused, &LossCounts::unwritten, &LossCounts::outside_chunks,
+               &LossCounts::tasks_left_out, &LossCounts::lost_samples>(other, this);
+  }
 };
 
 /// What the table comes to.
@@ -45,7 +48,6 @@ struct ProcessFindings {
   std::vector<uint32_t> writer_of_log;     ///< by log index: the same for logs that one copy of the SDK wrote
   std::vector<LogEnd> end_of_log;          ///< by log index; nothing where the log has no end
   std::vector<SectionRow> sections;        ///< outside chunks, summed over processes
-  std::vector<std::string> executables;    ///< by process
   std::vector<std::string> run_ids;        ///< those that are not empty, sorted
   std::vector<bool> serves_engine;         ///< by process: it ran an engine's tasks
   int64_t records_dropped = 0;             ///< said by the SDK
@@ -77,8 +79,14 @@ class ProcessTable {
   void Add(const LogRef& log, const BeginFact& fact);
   void Add(const LogRef& log, const EndFact& fact);
   /// Any line shows that its process was alive then.
-  void SawAlive(const LogRef& log, int64_t time_ns);
-  void SawLanes(const LogRef& log, int64_t lanes);
+  void SawAlive(const LogRef& log, int64_t time_ns) {
+    ProcessRow& row = logs_[log.index].row;
+    row.last_ns = std::max(row.last_ns, time_ns);
+  }
+  void SawLanes(const LogRef& log, int64_t lanes) {
+    ProcessRow& row = logs_[log.index].row;
+    row.lanes_peak = std::max(row.lanes_peak, lanes);
+  }
   /// A chunk of it knew so much of its process's memory.
   void SawPeak(const LogRef& log, const std::optional<int64_t>& rss_peak_bytes) {
     ProcessCounts& counts = logs_[log.index].row.counts;
@@ -96,8 +104,6 @@ class ProcessTable {
   std::vector<uint32_t> Merge(const ProcessTable& other);
   ProcessFindings Finalize() const;
 
-  size_t logs() const { return logs_.size(); }
-
  private:
   struct Section {
     std::string path;
@@ -108,7 +114,6 @@ class ProcessTable {
     LogRef ref;
     ProcessRow row;
     int64_t first_recorder = 0;
-    std::string executable;
     bool running = false;
     std::optional<int64_t> end_ns;
     LossCounts losses;

@@ -1,12 +1,6 @@
 #include "collector/metrics/workers/worker_life.h"
 
-#include <numeric>
 #include <queue>
-
-#include "collector/measurement/column.h"
-#include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/records/facts.h"
 
 namespace crema {
 namespace {
@@ -68,7 +62,9 @@ RunWindow LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunWi
     life = {*process.joined_ns, process.left_ns.value_or(std::max(last_ns, *process.joined_ns))};
   }
   if (chunks.any) {
-    life.start_ns = std::min(life.start_ns, chunks.first_begin_ns);
+    // A process line that was lost leaves 0 as the start.
+    const bool has_start = process.is_engine_worker || process.start_ns > 0;
+    life.start_ns = has_start ? std::min(life.start_ns, chunks.first_begin_ns) : chunks.first_begin_ns;
     life.stop_ns = std::max(life.stop_ns, chunks.last_stop_ns);
   }
   return life;
@@ -83,8 +79,7 @@ std::vector<bool> FindOthers(const std::vector<ProcessRow>& processes, const Att
   for (const AttemptRow& row : attempts)
     busy_ns[row.process] += static_cast<double>(std::max(row.duration_ns, int64_t{0}));
   for (const SummedAttempts& sums : summed) busy_ns[sums.row.process] += static_cast<double>(sums.row.duration_ns);
-  std::vector<uint32_t> order(processes.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<uint32_t> order = Indices<uint32_t>(processes.size());
   const auto last = order.begin() + WorkerRows::kMost;
   const auto is_lost = [&](uint32_t process) { return processes[process].state == ProcessState::kLost; };
   std::nth_element(order.begin(), last, order.end(), [&](uint32_t a, uint32_t b) {
@@ -105,15 +100,13 @@ struct CountChange {
 };
 
 int64_t PeakOf(std::vector<CountChange>& changes) {
-  std::sort(changes.begin(), changes.end(), [](const CountChange& a, const CountChange& b) {
-    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.after < b.after;
-  });
+  const auto instant = [](const CountChange& change) { return std::pair(change.time_ns, change.after); };
+  SortBy(&changes, instant);
   int64_t sum = 0;
   int64_t peak = 0;
   for (size_t i = 0; i < changes.size(); ++i) {
     sum += changes[i].step;
-    const bool settled = i + 1 == changes.size() || changes[i + 1].time_ns != changes[i].time_ns ||
-                         changes[i + 1].after != changes[i].after;
+    const bool settled = i + 1 == changes.size() || instant(changes[i + 1]) != instant(changes[i]);
     if (settled) peak = std::max(peak, sum);
   }
   return peak;
@@ -325,10 +318,7 @@ std::optional<double> LoadImbalance(const AttemptRows& attempts) {
   bool was_suspended = false;
   ForEachLane(attempts, [&](size_t, const AttemptRow& attempt, uint32_t lane) {
     was_suspended = was_suspended || attempt.suspended_ns > 0;
-    if (attempt.process >= busy.size()) busy.resize(attempt.process + size_t{1});
-    std::vector<int64_t>& of_process = busy[attempt.process];
-    if (lane >= of_process.size()) of_process.resize(lane + size_t{1});
-    of_process[lane] += attempt.stop_ns() - attempt.start_ns;
+    GrownAt(&GrownAt(&busy, attempt.process), lane) += attempt.stop_ns() - attempt.start_ns;
   });
   if (was_suspended) return std::nullopt;
   int64_t total = 0;
@@ -393,24 +383,12 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
   for (size_t i = 0; i < processes.size(); ++i) {
     const ProcessRow& process = processes[i];
     if (!spans[i].any && !process.is_engine_worker) continue;
-    WorkerLife& worker = workers.emplace_back();
-    worker.process = static_cast<uint32_t>(i);
     const int64_t lanes_peak = std::max(process.lanes_peak, spans[i].lanes_peak);
     const WorkerCores cores = CoresOf(
         process, lanes_peak, [&] { return most_open(i); }, [&](int64_t lanes) { return cores_of_lanes(i, lanes); });
-    worker.cores = cores.cores;
-    worker.cores_source = cores.source;
-    if (process.is_engine_worker) {
-      const RunWindow life = LifeOf(process, spans[i], run);
-      worker.start_ns = run.Clip(life.start_ns);
-      worker.stop_ns = run.Clip(life.stop_ns);
-      continue;
-    }
-    // A process line that was lost leaves 0 as the start.
-    const int64_t start_ns =
-        process.start_ns <= 0 ? spans[i].first_begin_ns : std::min(process.start_ns, spans[i].first_begin_ns);
-    worker.start_ns = run.Clip(start_ns);
-    worker.stop_ns = run.Clip(std::max(process.last_ns, spans[i].last_stop_ns));
+    const RunWindow life = LifeOf(process, spans[i], run);
+    workers.push_back(
+        {static_cast<uint32_t>(i), run.Clip(life.start_ns), run.Clip(life.stop_ns), cores.cores, cores.source});
   }
   return workers;
 }

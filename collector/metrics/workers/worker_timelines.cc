@@ -1,12 +1,9 @@
 #include "collector/metrics/workers/worker_timelines.h"
 
-#include "collector/idioms/sequences.h"
-#include "collector/metrics/memory/row_memory.h"
-
 namespace crema {
 namespace {
 
-using ByWorker = std::map<std::string, Timeline>;
+using Lines = std::map<std::string, Timeline>;  // by name
 
 // A screen has fewer columns than 2,000 points; all workers' lines together are bounded too.
 constexpr size_t kMostPoints = 2000;
@@ -21,42 +18,25 @@ void AddOnChange(double seconds, double value, Timeline& timeline) {
   if (timeline.empty() || timeline.back().value != value) timeline.push_back({seconds, value});
 }
 
-/// A process of the same host and pid, later on, continues the worker's line.
-void Append(const std::string& worker, const Timeline& timeline, ByWorker& by_worker) {
-  if (timeline.empty()) return;
-  Timeline& line = by_worker[worker];
-  line.insert(line.end(), timeline.begin(), timeline.end());
-  SortBy(&line, &TimelinePoint::seconds);
+std::optional<Lines> IfAny(Lines lines) {
+  for (auto line = lines.begin(); line != lines.end();) line = line->second.empty() ? lines.erase(line) : ++line;
+  return lines.empty() ? std::nullopt : std::optional(std::move(lines));
 }
 
-std::optional<ByWorker> UnlessEmpty(ByWorker by_worker) {
-  if (by_worker.empty()) return std::nullopt;
-  return by_worker;
-}
-
-/// A sum of (time, step) over time.
-Timeline Accumulate(std::vector<std::pair<int64_t, int64_t>> steps, const RunWindow& run) {
-  absl::c_sort(steps);
-  Timeline timeline;
-  int64_t sum = 0;
-  for (const auto& [time_ns, step] : steps) {
-    sum += step;
-    AddOnChange(SecondsSince(run, time_ns), static_cast<double>(sum), timeline);
-  }
-  return timeline;
-}
-
-/// `draw(worker, process)` gives one worker's line; workers without one are left out.
+/// `draw(worker, process, run)` gives one worker's line; workers without one are left out.
 template <class Draw>
-std::optional<ByWorker> DrawEach(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                                 Draw draw) {
-  ByWorker by_worker;
+std::optional<Lines> DrawEach(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                              const RunWindow& run, Draw draw) {
+  Lines by_worker;
   for (const WorkerLife& worker : workers) {
     if (worker.start_ns >= worker.stop_ns) continue;
     const ProcessRow& process = processes[worker.process];
-    Append(process.worker(), draw(worker, process), by_worker);
+    const Timeline drawn = draw(worker, process, run);
+    Timeline& line = by_worker[process.worker()];  // a process of the same host and pid, later on, continues it
+    line.insert(line.end(), drawn.begin(), drawn.end());
+    SortBy(&line, &TimelinePoint::seconds);
   }
-  return UnlessEmpty(std::move(by_worker));
+  return IfAny(std::move(by_worker));
 }
 
 Timeline DrawSteps(const std::vector<SampleStep>& steps, const RunWindow& run) {
@@ -65,6 +45,15 @@ Timeline DrawSteps(const std::vector<SampleStep>& steps, const RunWindow& run) {
     AddOnChange(SecondsSince(run, step.time_ns), static_cast<double>(step.value), timeline);
   }
   return timeline;
+}
+
+Timeline DrawMemoryLimit(const WorkerLife& worker, const ProcessRow& process, const RunWindow& run) {
+  return DrawSteps(StepsOfMemoryLimit(process, worker.start_ns, worker.stop_ns), run);
+}
+
+Timeline DrawCores(const WorkerLife& worker, const ProcessRow& /*process*/, const RunWindow& run) {
+  return {{SecondsSince(run, worker.start_ns), static_cast<double>(worker.cores)},
+          {SecondsSince(run, worker.stop_ns), 0}};
 }
 
 Timeline DrawCpu(const WorkerLife& worker, const ProcessRow& process, const RunWindow& run) {
@@ -92,15 +81,22 @@ Timeline DrawLastSeen(const WorkerLife& worker, const ProcessRow& process, const
   return timeline;
 }
 
-/// The exact number of open chunks of one worker. `for_each(visit)` calls `visit(interval)` for each.
+/// The exact number of intervals that are open, from `start_ns` on. `for_each(visit)` calls `visit(interval)` for each.
 template <class ForEach>
-Timeline CountOpen(const WorkerLife& worker, const ForEach& for_each, const RunWindow& run) {
-  std::vector<std::pair<int64_t, int64_t>> steps = {{worker.start_ns, 0}};
+Timeline CountOpen(int64_t start_ns, const ForEach& for_each, const RunWindow& run) {
+  std::vector<std::pair<int64_t, int64_t>> steps = {{start_ns, 0}};
   for_each([&steps](const RunWindow& interval) {
     steps.emplace_back(interval.start_ns, 1);
     steps.emplace_back(interval.stop_ns, -1);
   });
-  return Accumulate(std::move(steps), run);
+  absl::c_sort(steps);
+  Timeline timeline;
+  int64_t open = 0;
+  for (const auto& [time_ns, step] : steps) {
+    open += step;
+    AddOnChange(SecondsSince(run, time_ns), static_cast<double>(open), timeline);
+  }
+  return timeline;
 }
 
 /// A stretch of time in which so many chunks were open, on average.
@@ -141,9 +137,9 @@ Timeline CountOpenInSlices(const WorkerLife& worker, const ForEach& for_each, co
   return timeline;
 }
 
-std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
-                                       const std::vector<ProcessRow>& processes, const RunWindow& run,
-                                       const std::vector<SummedAttempts>& summed) {
+std::optional<Lines> DrawOpenChunks(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
+                                    const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                    const std::vector<SummedAttempts>& summed) {
   const std::vector<AttemptRows::Ranges> rows_of_process = attempts.RangesByProcess(processes.size());
   std::vector<std::vector<OpenChunks>> spread(processes.size());
   for (const SummedAttempts& sums : summed) {
@@ -153,7 +149,7 @@ std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, c
     spread[sums.row.process].push_back({inside, static_cast<double>(sums.row.duration_ns) / whole_ns});
   }
   const size_t points = std::clamp(kMostPointsOfAll / std::max<size_t>(1, workers.size()), kLeastPoints, kMostPoints);
-  return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
+  return DrawEach(workers, processes, run, [&](const WorkerLife& worker, const ProcessRow&, const RunWindow&) {
     const auto for_each = [&](const auto& visit) {
       attempts.ForEachOf(rows_of_process[worker.process], [&](size_t, const AttemptRow& attempt) {
         const RunWindow interval = IntervalOf(attempt, processes);
@@ -165,18 +161,17 @@ std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, c
     size_t count = 0;
     for_each([&count](const RunWindow&) { ++count; });
     const bool few = 2 * count <= points && of_sums.empty();
-    return few ? CountOpen(worker, for_each, run) : CountOpenInSlices(worker, for_each, of_sums, run, points);
+    return few ? CountOpen(worker.start_ns, for_each, run) : CountOpenInSlices(worker, for_each, of_sums, run, points);
   });
 }
 
 Timeline DrawWorkerCounts(const std::vector<WorkerLife>& workers, const RunWindow& run) {
-  std::vector<std::pair<int64_t, int64_t>> steps = {{run.start_ns, 0}};
-  for (const WorkerLife& worker : workers) {
-    if (worker.start_ns >= worker.stop_ns) continue;
-    steps.emplace_back(worker.start_ns, 1);
-    steps.emplace_back(worker.stop_ns, -1);
-  }
-  return Accumulate(std::move(steps), run);
+  const auto for_each = [&workers](const auto& visit) {
+    for (const WorkerLife& worker : workers) {
+      if (worker.start_ns < worker.stop_ns) visit({worker.start_ns, worker.stop_ns});
+    }
+  };
+  return CountOpen(run.start_ns, for_each, run);
 }
 
 using Reading = std::function<std::optional<double>(const ClusterSampleFact&)>;
@@ -190,26 +185,24 @@ Reading Of(std::optional<T> ClusterSampleFact::*member) {
   };
 }
 
+void AddPoint(double seconds, double value, Timeline* line) {
+  if (!line->empty() && line->back().value == value) return;
+  line->push_back({seconds, value});
+}
+
 Timeline Draw(const ClusterWorkerFact& worker, const Reading& reading, const RunWindow& run) {
   Timeline timeline;
   for (const ClusterSampleFact& sample : worker.samples) {
     if (sample.time_ns < run.start_ns || sample.time_ns > run.stop_ns) continue;
     const std::optional<double> value = reading(sample);
-    if (!value.has_value() || (!timeline.empty() && timeline.back().value == *value)) continue;
-    timeline.push_back({SecondsSince(run, sample.time_ns), *value});
+    if (value.has_value()) AddPoint(SecondsSince(run, sample.time_ns), *value, &timeline);
   }
   return timeline;
 }
 
 constexpr size_t kMostByCpu = 24, kMostByMemory = 8;
 
-using Lines = std::map<std::string, Timeline>;
 using ProcessKey = std::pair<int64_t, int64_t>;  // pid, start
-
-void AddPoint(double seconds, double value, Timeline* line) {
-  if (!line->empty() && line->back().value == value) return;
-  line->push_back({seconds, value});
-}
 
 // A rate holds from the reading before: it is what was used since then.
 template <class Reading>
@@ -267,11 +260,6 @@ std::set<ProcessKey> Largest(const TreeRun& tree) {
   return largest;
 }
 
-std::optional<Lines> IfAny(Lines lines) {
-  for (auto line = lines.begin(); line != lines.end();) line = line->second.empty() ? lines.erase(line) : ++line;
-  return lines.empty() ? std::nullopt : std::optional(std::move(lines));
-}
-
 /// What readings have of a series. With a unit it is a counter, and the series the rate at which it grows.
 template <class Reading>
 struct ReadSeries {
@@ -290,24 +278,24 @@ std::optional<int64_t> Member(const Reading& reading) {
 }
 
 template <auto kGroup, auto kMember>
-std::optional<int64_t> InGroup(const TreePoint& point) {
-  const auto& group = point.*kGroup;
-  return group.has_value() ? std::optional<int64_t>((*group).*kMember) : std::nullopt;
+std::optional<int64_t> InGroup(const TreeSampleFact& point) {
+  return Field(point.*kGroup, kMember);
 }
 
-constexpr ReadSeries<TreePoint> kOfTrees[] = {
-    {"tree_cpu", Member<&TreePoint::cpu_ns>, 1e-9},
-    {"tree_cpu_system", Member<&TreePoint::cpu_system_ns>, 1e-9},
-    {"tree_memory", Member<&TreePoint::rss_bytes>},
-    {"tree_pss", Member<&TreePoint::pss_bytes>},
-    {"tree_processes", Member<&TreePoint::processes>},
-    {"tree_threads", Member<&TreePoint::threads>},
-    {"tree_read_bps", InGroup<&TreePoint::io, &TreeIo::read_bytes>, 1},
-    {"tree_write_bps", InGroup<&TreePoint::io, &TreeIo::write_bytes>, 1},
-    {"tree_rchar_bps", InGroup<&TreePoint::io, &TreeIo::rchar_bytes>, 1},
-    {"tree_wchar_bps", InGroup<&TreePoint::io, &TreeIo::wchar_bytes>, 1},
-    {"tree_net_rx_bps", InGroup<&TreePoint::net, &TreeNet::rx_bytes>, 1},
-    {"tree_net_tx_bps", InGroup<&TreePoint::net, &TreeNet::tx_bytes>, 1},
+constexpr ReadSeries<TreeSampleFact> kOfTrees[] = {
+    {"tree_cpu", [](const TreeSampleFact& point) { return std::optional(point.cpu_user_ns + point.cpu_system_ns); },
+     1e-9},
+    {"tree_cpu_system", Member<&TreeSampleFact::cpu_system_ns>, 1e-9},
+    {"tree_memory", Member<&TreeSampleFact::rss_bytes>},
+    {"tree_pss", Member<&TreeSampleFact::pss_bytes>},
+    {"tree_processes", Member<&TreeSampleFact::processes>},
+    {"tree_threads", Member<&TreeSampleFact::threads>},
+    {"tree_read_bps", InGroup<&TreeSampleFact::io, &TreeIo::read_bytes>, 1},
+    {"tree_write_bps", InGroup<&TreeSampleFact::io, &TreeIo::write_bytes>, 1},
+    {"tree_rchar_bps", InGroup<&TreeSampleFact::io, &TreeIo::rchar_bytes>, 1},
+    {"tree_wchar_bps", InGroup<&TreeSampleFact::io, &TreeIo::wchar_bytes>, 1},
+    {"tree_net_rx_bps", InGroup<&TreeSampleFact::net, &TreeNet::rx_bytes>, 1},
+    {"tree_net_tx_bps", InGroup<&TreeSampleFact::net, &TreeNet::tx_bytes>, 1},
 };
 constexpr ReadSeries<GpuPoint> kOfGpus[] = {{"gpu_utilization_percent", Member<&TreeGpu::utilization_percent>},
                                             {"gpu_memory", Member<&TreeGpu::memory_used_bytes>},
@@ -317,7 +305,7 @@ constexpr ReadSeries<ProcessSample> kOfProcesses[] = {{"process_cpu", Member<&Pr
                                                       {"process_threads", Member<&ProcessSample::threads>}};
 
 /// The GPU at each of the points.
-std::vector<GpuPoint> PointsOf(int64_t gpu, const std::vector<TreePoint>& points) {
+std::vector<GpuPoint> PointsOf(int64_t gpu, const std::vector<TreeSampleFact>& points) {
   std::vector<GpuPoint> of_gpu(points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     for (const TreeGpu& reading : points[i].gpus) {
@@ -334,34 +322,22 @@ WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, cons
                                     const std::vector<ProcessRow>& processes, const RunWindow& run,
                                     const std::vector<SummedAttempts>& summed) {
   const auto of_samples = [&](std::optional<int64_t> ProcessSample::*quantity) {
-    return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow& process) {
-      return DrawSteps(StepsOfSamples(process.samples, quantity, worker.start_ns, worker.stop_ns), run);
-    });
+    return DrawEach(workers, processes, run,
+                    [&](const WorkerLife& worker, const ProcessRow& process, const RunWindow&) {
+                      return DrawSteps(StepsOfSamples(process.samples, quantity, worker.start_ns, worker.stop_ns), run);
+                    });
   };
   WorkerTimelines timelines;
   timelines.worker_counts = DrawWorkerCounts(workers, run);
   timelines.series.push_back({"worker_memory", of_samples(&ProcessSample::rss_bytes)});
   timelines.series.push_back({"worker_anonymous_memory", of_samples(&ProcessSample::anonymous_bytes)});
-  timelines.series.push_back(
-      {"worker_memory_limit", DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow& process) {
-         return DrawSteps(StepsOfMemoryLimit(process, worker.start_ns, worker.stop_ns), run);
-       })});
-  timelines.series.push_back(
-      {"worker_cores", DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
-         return Timeline{{SecondsSince(run, worker.start_ns), static_cast<double>(worker.cores)},
-                         {SecondsSince(run, worker.stop_ns), 0}};
-       })});
+  timelines.series.push_back({"worker_memory_limit", DrawEach(workers, processes, run, DrawMemoryLimit)});
+  timelines.series.push_back({"worker_cores", DrawEach(workers, processes, run, DrawCores)});
   for (std::string_view key : {"worker_active_tasks", "worker_executing", "worker_nbytes", "worker_occupancy"}) {
     timelines.series.push_back({key, std::nullopt});  // a scheduler's
   }
-  timelines.series.push_back(
-      {"worker_last_seen", DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow& process) {
-         return DrawLastSeen(worker, process, run);
-       })});
-  timelines.series.push_back(
-      {"worker_cpu", DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow& process) {
-         return DrawCpu(worker, process, run);
-       })});
+  timelines.series.push_back({"worker_last_seen", DrawEach(workers, processes, run, DrawLastSeen)});
+  timelines.series.push_back({"worker_cpu", DrawEach(workers, processes, run, DrawCpu)});
   for (std::string_view key :
        {"worker_spilled_bytes", "worker_managed_bytes", "worker_network_read_bps", "worker_network_write_bps",
         "worker_disk_read_bps", "worker_disk_write_bps", "worker_event_loop_interval", "worker_gil_contention"}) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
@@ -60,30 +62,19 @@ TreeSampleFact SampleOf(const PrmonValues& row) {
   return sample;
 }
 
-/// prmon's name of a quantity, by the name that ATLAS's MemoryMonitor, which came before it, has for it.
+/// prmon's name of a quantity. ATLAS's MemoryMonitor, which came before it, wrote `VMEM` and `rbytes` in rows,
+/// `maxVMEM` and `totRBYTES` in summaries.
 std::string NowCalled(const std::string& name) {
-  static const std::map<std::string_view, const char*> kNames = {
-      {"VMEM", "vmem"},
-      {"PSS", "pss"},
-      {"RSS", "rss"},
-      {"Swap", "swap"},
-      {"rbytes", "read_bytes"},
-      {"wbytes", "write_bytes"},
-      {"maxVMEM", "vmem"},
-      {"maxPSS", "pss"},
-      {"maxRSS", "rss"},
-      {"maxSwap", "swap"},
-      {"totRCHAR", "rchar"},
-      {"totWCHAR", "wchar"},
-      {"totRBYTES", "read_bytes"},
-      {"totWBYTES", "write_bytes"},
-  };
-  const auto found = kNames.find(name);
-  return found == kNames.end() ? name : found->second;
+  static constexpr std::string_view kAsWords[] = {"VMEM", "PSS", "RSS", "Swap"};  // in summaries behind `max`
+  if (name == "rbytes" || name == "totRBYTES") return "read_bytes";
+  if (name == "wbytes" || name == "totWBYTES") return "write_bytes";
+  if (name == "totRCHAR" || name == "totWCHAR") return absl::AsciiStrToLower(name.substr(3));
+  const std::string held = name.substr(name.compare(0, 3, "max") == 0 ? 3 : 0);
+  return absl::c_linear_search(kAsWords, held) ? absl::AsciiStrToLower(held) : name;
 }
 
-/// Seconds since the job's start.
-std::optional<int64_t> WallSeconds(const PrmonValues& values) { return Find(values, "wtime"); }
+/// Since the job's start.
+std::optional<int64_t> WallNs(const PrmonValues& values) { return Find(values, "wtime", kSecondNs); }
 
 /// Raises each of `largest` to the value in `values`.
 void RaiseTo(const PrmonValues& values, PrmonValues* largest) {
@@ -93,9 +84,6 @@ void RaiseTo(const PrmonValues& values, PrmonValues* largest) {
   }
 }
 
-using Json = nlohmann::json;
-
-constexpr size_t kProblemsNamed = 10;
 // No quantity of a job is larger in prmon's units, and in base units each still fits 64 bits.
 constexpr double kLargest = 1e15;
 constexpr double kLargestSeconds = 4e9;
@@ -111,19 +99,8 @@ std::optional<int64_t> Integer(const std::string& name, double number) {
   return std::llround(number);
 }
 
-std::vector<std::string> Words(const std::string& line) {
-  return absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
-}
-
 absl::Status CannotRead(const std::string& path) {
   return absl::NotFoundError(fmt::format("{}: cannot be opened; check that it exists and that you may read it", path));
-}
-
-void Note(const std::string& path, const std::string& what, TreeLogReading* reading) {
-  ++reading->malformed;
-  if (reading->problems.size() < kProblemsNamed) {
-    reading->problems.push_back(fmt::format("{}:{}: {}; it was left out", path, reading->lines, what));
-  }
 }
 
 std::optional<PrmonValues> ParseRow(const std::vector<std::string>& names, const std::vector<std::string>& words) {
@@ -148,7 +125,7 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
   while (std::getline(file, line)) {
     const bool whole = !file.eof();  // getline stops at the end of the file only where a newline is missing
     ++reading->lines;
-    const std::vector<std::string> words = Words(line);
+    const std::vector<std::string> words = absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
     if (reading->lines == 1) {
       if (words.size() < 2 || words[0] != "Time") break;
       for (const std::string& word : words) names.push_back(NowCalled(word));
@@ -161,9 +138,11 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
     } else if (!whole) {
       ++reading->torn;
     } else {
-      Note(path,
-           fmt::format("does not have {} non-negative numbers, one for each name in the first line", names.size()),
-           reading);
+      ++reading->malformed;
+      reading->AddProblem(
+          path,
+          fmt::format("does not have {} non-negative numbers, one for each name in the first line; it was left out",
+                      names.size()));
     }
   }
   if (!file.status().ok()) {
@@ -183,7 +162,7 @@ absl::StatusOr<PrmonValues> ReadSummary(const std::string& path) {
   DecompressedStream file(path);
   if (!file) return CannotRead(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Json summary = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto summary = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!summary.is_object() || !summary.contains("Max") || !summary["Max"].is_object()) {
     return absl::InvalidArgumentError(
         fmt::format("{}:1: no JSON object with `Max`; was this file written by prmon?", path));
@@ -204,16 +183,16 @@ int64_t ModifiedNs(const std::string& path) {
 
 // From when to when: the rows know; else the summary was written as the job ended.
 void SetTimes(const Rows& rows, const PrmonValues& largest, const std::string& summary, TreeRun* run) {
-  const int64_t wall_ns = WallSeconds(largest).value_or(0) * kSecondNs;
+  const int64_t wall_ns = WallNs(largest).value_or(0);
   if (rows.rows.empty()) {
     run->last_ns = ModifiedNs(summary);
     run->run.start_ns = run->last_ns - wall_ns;
     return;
   }
   const PrmonValues& last = rows.rows.back();
-  const std::optional<int64_t> wall_seconds = WallSeconds(last);  // MemoryMonitor has none
-  run->run.start_ns = wall_seconds.has_value() ? SampleOf(last).time_ns - *wall_seconds * kSecondNs
-                                               : SampleOf(rows.rows.front()).time_ns;
+  const std::optional<int64_t> last_wall_ns = WallNs(last);  // MemoryMonitor has none
+  run->run.start_ns =
+      last_wall_ns.has_value() ? SampleOf(last).time_ns - *last_wall_ns : SampleOf(rows.rows.front()).time_ns;
   run->last_ns = std::max(SampleOf(last).time_ns, run->run.start_ns + wall_ns);
 }
 

@@ -18,7 +18,6 @@ using Words = std::vector<std::string>;
 
 /// Where a controller's files of this process are: its own group first, then every group above it.
 struct Hierarchy {
-  bool found = false;
   bool is_v2 = false;
   std::vector<std::string> directories;
 };
@@ -30,10 +29,11 @@ struct Mount {
   std::string options;
 };
 
+Words LinesOf(const std::string& path) { return absl::StrSplit(ReadWholeFile(path), '\n', absl::SkipEmpty()); }
+
 std::vector<Mount> ReadMounts(const std::string& filesystem_root) {
   std::vector<Mount> mounts;
-  const std::string text = ReadWholeFile(filesystem_root + "/proc/self/mountinfo");
-  for (const std::string& line : Words(absl::StrSplit(text, '\n', absl::SkipEmpty()))) {
+  for (const std::string& line : LinesOf(filesystem_root + "/proc/self/mountinfo")) {
     // 31 23 0:28 ROOT POINT OPTIONS [optional fields] - TYPE SOURCE SUPER_OPTIONS
     const Words words = absl::StrSplit(line, ' ');
     const auto dash = std::find(words.begin(), words.end(), "-");
@@ -63,15 +63,14 @@ std::vector<std::string> Directories(const std::string& filesystem_root, const M
 Hierarchy FindHierarchy(const std::string& filesystem_root, const std::string& process,
                         const std::vector<Mount>& mounts, std::string_view controller) {
   Hierarchy v2;
-  const std::string text = ReadWholeFile(filesystem_root + "/proc/" + process + "/cgroup");
-  for (const std::string& line : Words(absl::StrSplit(text, '\n', absl::SkipEmpty()))) {
+  for (const std::string& line : LinesOf(filesystem_root + "/proc/" + process + "/cgroup")) {
     const Words parts = absl::StrSplit(line, absl::MaxSplits(':', 2));  // NUMBER:CONTROLLERS:PATH
     if (parts.size() != 3) continue;
     const bool is_v2 = parts[0] == "0" && parts[1].empty();
     if (!is_v2 && !Lists(parts[1], controller)) continue;
     for (const Mount& mount : mounts) {
       if (mount.type != (is_v2 ? "cgroup2" : "cgroup") || (!is_v2 && !Lists(mount.options, controller))) continue;
-      Hierarchy found{true, is_v2, Directories(filesystem_root, mount, parts[2])};
+      Hierarchy found{is_v2, Directories(filesystem_root, mount, parts[2])};
       if (!is_v2) return found;  // a controller used by version 1 is not in version 2
       v2 = found;
       break;
@@ -80,29 +79,28 @@ Hierarchy FindHierarchy(const std::string& filesystem_root, const std::string& p
   return v2;
 }
 
-std::optional<int64_t> ReadInteger(const std::string& path) {
+std::optional<int64_t> Integer(const std::string& text) {
   int64_t value = 0;
-  if (!absl::SimpleAtoi(ReadWholeFile(path), &value)) return std::nullopt;  // `max` is no number
-  return value;
+  return absl::SimpleAtoi(text, &value) ? std::optional(value) : std::nullopt;  // `max` is no number
 }
 
 std::optional<double> ReadQuota(const std::string& directory, bool is_v2) {
   std::optional<int64_t> quota, period;
   if (is_v2) {
     const Words words = absl::StrSplit(ReadWholeFile(directory + "/cpu.max"), absl::ByAnyChar(" \n"));
-    int64_t number = 0;
-    if (!words.empty() && absl::SimpleAtoi(words[0], &number)) quota = number;
-    if (words.size() > 1 && absl::SimpleAtoi(words[1], &number)) period = number;
+    quota = Integer(words[0]);
+    if (words.size() > 1) period = Integer(words[1]);
   } else {
-    quota = ReadInteger(directory + "/cpu.cfs_quota_us");  // -1: none
-    period = ReadInteger(directory + "/cpu.cfs_period_us");
+    quota = Integer(ReadWholeFile(directory + "/cpu.cfs_quota_us"));  // -1: none
+    period = Integer(ReadWholeFile(directory + "/cpu.cfs_period_us"));
   }
   if (quota.value_or(0) <= 0 || period.value_or(0) <= 0) return std::nullopt;
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
 std::optional<int64_t> ReadMemoryLimit(const std::string& directory, bool is_v2) {
-  const std::optional<int64_t> limit = ReadInteger(directory + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes"));
+  const std::optional<int64_t> limit =
+      Integer(ReadWholeFile(directory + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes")));
   if (!limit.has_value() || *limit <= 0 || *limit >= kUnlimited) return std::nullopt;
   return limit;
 }
@@ -142,8 +140,7 @@ std::optional<AllocatedCores> FromSlurm(const Environment& environment) {
 std::optional<AllocatedCores> FromHtcondor(const Environment& environment, const std::string& filesystem_root) {
   const char* machine_ad = environment("_CONDOR_MACHINE_AD");
   if (machine_ad != nullptr) {
-    const std::string text = ReadWholeFile(filesystem_root + machine_ad);
-    for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+    for (const std::string& line : LinesOf(filesystem_root + machine_ad)) {
       const std::pair<std::string, std::string> field = absl::StrSplit(line, absl::MaxSplits('=', 1));
       // Names of ClassAds do not distinguish upper from lower case.
       if (absl::AsciiStrToLower(absl::StripAsciiWhitespace(field.first)) != "cpus") continue;
@@ -183,7 +180,7 @@ std::string FindOomKillsFile(const std::string& filesystem_root, const std::stri
 
 std::optional<int64_t> ReadOomKills(const std::string& file) {
   if (file.empty()) return std::nullopt;
-  for (const std::string& line : Words(absl::StrSplit(ReadWholeFile(file), '\n', absl::SkipEmpty()))) {
+  for (const std::string& line : LinesOf(file)) {
     const Words words = absl::StrSplit(line, ' ');
     int64_t count = 0;
     if (words.size() == 2 && words[0] == "oom_kill" && absl::SimpleAtoi(words[1], &count)) return count;

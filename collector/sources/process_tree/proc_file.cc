@@ -1,20 +1,18 @@
 #include "collector/sources/process_tree/proc_file.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace crema {
 namespace {
@@ -34,17 +32,6 @@ std::string_view ReadDescriptor(int descriptor, ProcBuffer* buffer) {
   }
   return {buffer->data(), length};
 }
-
-bool ReadField(std::string_view text, std::string_view name, int64_t* value) {
-  // `rchar: ` begins the file; the others begin a line. `cancelled_write_bytes` must not pass for `write_bytes`.
-  size_t at = text.find(name);
-  while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') at = text.find(name, at + 1);
-  if (at == std::string_view::npos) return false;
-  const char* first = text.data() + at + name.size();
-  return std::from_chars(first, text.data() + text.size(), *value).ec == std::errc();
-}
-
-constexpr int64_t kKibibyte = 1024;
 
 // Calls `field(name, value)` for each `name: value` line; the value begins at its first character that is no blank.
 template <class Field>
@@ -66,15 +53,23 @@ std::optional<int64_t> Number(std::string_view text, int base = 10) {
   return static_cast<int64_t>(number);
 }
 
+/// Of the field of this name.
+std::optional<int64_t> NumberOf(std::string_view text, std::string_view field) {
+  std::optional<int64_t> number;
+  ForEachField(text, [&](std::string_view name, std::string_view value) {
+    if (name == field) number = Number(value);
+  });
+  return number;
+}
+
 std::optional<int64_t> SecondNumber(std::string_view text) {
   const size_t blank = text.find(' ');
   return blank == std::string_view::npos ? std::nullopt : Number(text.substr(blank + 1));
 }
 
-std::optional<int64_t> Kibibytes(std::string_view text) {
-  const std::optional<int64_t> number = Number(text);
-  if (!number.has_value()) return std::nullopt;
-  return *number * kKibibyte;
+std::optional<int64_t> BytesOf(std::optional<int64_t> kibibytes) {
+  if (kibibytes.has_value()) *kibibytes *= 1024;
+  return kibibytes;
 }
 
 // Received bytes are the first number after the colon, sent bytes the ninth.
@@ -89,11 +84,6 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
-std::string WithoutNewline(std::string text) {
-  if (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 // The number is the same on all architectures; older headers lack the name.
 constexpr long kPidfdOpen = 434;
 
@@ -105,28 +95,14 @@ std::optional<ProcStat> ReadStat(int pid) {
 }  // namespace
 
 std::string_view ReadProcFile(const char* path, ProcBuffer* buffer) {
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
-  const std::string_view text = ReadDescriptor(descriptor, buffer);
-  close(descriptor);
-  return text;
-}
-
-KeptProcFile::KeptProcFile(KeptProcFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-KeptProcFile& KeptProcFile::operator=(KeptProcFile&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-KeptProcFile::~KeptProcFile() {
-  if (descriptor_ >= 0) close(descriptor_);
+  const Descriptor descriptor(path, O_RDONLY);
+  return descriptor < 0 ? std::string_view() : ReadDescriptor(descriptor, buffer);
 }
 
 std::string_view KeptProcFile::Read(const char* path, bool keep, ProcBuffer* buffer) {
   if (descriptor_ < 0) {
     if (!keep) return ReadProcFile(path, buffer);
-    descriptor_ = open(path, O_RDONLY | O_CLOEXEC);
+    descriptor_ = Descriptor(path, O_RDONLY);
     if (descriptor_ < 0) return {};
   }
   return ReadDescriptor(descriptor_, buffer);
@@ -134,7 +110,7 @@ std::string_view KeptProcFile::Read(const char* path, bool keep, ProcBuffer* buf
 
 std::string ReadWholeFile(const std::string& path) {
   std::string text;
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const Descriptor descriptor(path, O_RDONLY);
   if (descriptor < 0) return text;
   ProcBuffer buffer;
   for (;;) {
@@ -143,7 +119,6 @@ std::string ReadWholeFile(const std::string& path) {
     if (got <= 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
   }
-  close(descriptor);
   return text;
 }
 
@@ -190,18 +165,13 @@ std::optional<ProcStat> ParseProcStat(std::string_view text) {
 }
 
 std::optional<TreeIo> ParseProcIo(std::string_view text) {
-  TreeIo io;
-  if (!ReadField(text, "rchar: ", &io.rchar_bytes) || !ReadField(text, "wchar: ", &io.wchar_bytes) ||
-      !ReadField(text, "read_bytes: ", &io.read_bytes) || !ReadField(text, "write_bytes: ", &io.write_bytes)) {
-    return std::nullopt;
-  }
-  return io;
+  const std::optional<int64_t> read = NumberOf(text, "read_bytes"), written = NumberOf(text, "write_bytes"),
+                               rchar = NumberOf(text, "rchar"), wchar = NumberOf(text, "wchar");
+  const bool has_all = read.has_value() && written.has_value() && rchar.has_value() && wchar.has_value();
+  return has_all ? std::optional(TreeIo{*read, *written, *rchar, *wchar}) : std::nullopt;
 }
 
-std::optional<int64_t> ParseReadCalls(std::string_view text) {
-  int64_t calls = 0;
-  return ReadField(text, "syscr: ", &calls) ? std::optional<int64_t>(calls) : std::nullopt;
-}
+std::optional<int64_t> ParseReadCalls(std::string_view text) { return NumberOf(text, "syscr"); }
 
 // Behind the time on a CPU.
 std::optional<int64_t> ParseRunDelay(std::string_view text) { return SecondNumber(text); }
@@ -211,13 +181,13 @@ ProcStatus ParseProcStatus(std::string_view text) {
   ProcStatus status;
   ForEachField(text, [&status](std::string_view name, std::string_view value) {
     if (name == "VmHWM") {
-      status.peak_rss_bytes = Kibibytes(value);
+      status.peak_rss_bytes = BytesOf(Number(value));
     } else if (name == "RssAnon") {
-      status.anonymous_bytes = Kibibytes(value);
+      status.anonymous_bytes = BytesOf(Number(value));
     } else if (name == "RssFile" || name == "RssShmem") {
-      status.file_bytes = status.file_bytes.value_or(0) + Kibibytes(value).value_or(0);
+      status.file_bytes = status.file_bytes.value_or(0) + BytesOf(Number(value)).value_or(0);
     } else if (name == "VmSwap") {
-      status.swap_bytes = Kibibytes(value);
+      status.swap_bytes = BytesOf(Number(value));
     } else if (name == "SigIgn") {
       const auto ignored = static_cast<uint64_t>(Number(value, 16).value_or(0));
       status.ignores_child_signal = (ignored >> (SIGCHLD - 1) & 1) != 0;
@@ -226,13 +196,7 @@ ProcStatus ParseProcStatus(std::string_view text) {
   return status;
 }
 
-std::optional<int64_t> ParsePssBytes(std::string_view text) {
-  std::optional<int64_t> pss;
-  ForEachField(text, [&pss](std::string_view name, std::string_view value) {
-    if (name == "Pss") pss = Kibibytes(value);
-  });
-  return pss;
-}
+std::optional<int64_t> ParsePssBytes(std::string_view text) { return BytesOf(NumberOf(text, "Pss")); }
 
 InterfaceBytes ParseProcNetDev(std::string_view text) {
   InterfaceBytes interfaces;
@@ -286,7 +250,7 @@ std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem
   WatchedProcess process;
   process.pid = pid;
   process.start_ticks = stat->start_ticks;
-  process.name = WithoutNewline(ReadWholeFile(directory + "comm"));
+  process.name = std::string(absl::StripSuffix(ReadWholeFile(directory + "comm"), "\n"));
   process.arguments = Words(ReadWholeFile(directory + "cmdline"));
   for (const std::string& variable : Words(ReadWholeFile(directory + "environ"))) {
     const size_t equals = variable.find('=');
@@ -296,15 +260,11 @@ std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem
   return process;
 }
 
-ProcessExit::ProcessExit(int pid) : pid_(pid), start_ticks_(-1), descriptor_(-1) {
+ProcessExit::ProcessExit(int pid) : pid_(pid) {
   const std::optional<ProcStat> stat = ReadStat(pid);
   if (!stat.has_value()) return;
   start_ticks_ = stat->start_ticks;
-  descriptor_ = static_cast<int>(syscall(kPidfdOpen, pid, 0));  // close-on-exec by itself
-}
-
-ProcessExit::~ProcessExit() {
-  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = Descriptor(static_cast<int>(syscall(kPidfdOpen, pid, 0)));  // close-on-exec by itself
 }
 
 bool ProcessExit::HasEnded() const {

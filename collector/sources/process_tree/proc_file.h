@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "collector/idioms/descriptor.h"
 #include "collector/records/tree_facts.h"
 
 namespace crema {
@@ -20,16 +21,11 @@ std::string_view ReadProcFile(const char* path, ProcBuffer* buffer);
 /// when another process has the pid by then.
 class KeptProcFile {
  public:
-  KeptProcFile() = default;
-  KeptProcFile(KeptProcFile&& other) noexcept;
-  KeptProcFile& operator=(KeptProcFile&& other) noexcept;
-  ~KeptProcFile();
-
   /// Opens on the first call where `keep` allows to hold a descriptor; else opens, reads and closes.
   std::string_view Read(const char* path, bool keep, ProcBuffer* buffer);
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 /// The whole of a file that is read once, of whatever length; empty when it cannot be read.
@@ -118,8 +114,7 @@ struct ProcessReading {
   bool ended() const { return stat.state == 'Z' || stat.state == 'X'; }
 };
 
-// Who a process is that somebody else started: what `crema run --pid` writes down of it.
-
+/// Who a process is that somebody else started: what `crema run --pid` writes down of it.
 struct WatchedProcess {
   int pid = 0;
   int64_t start_ticks = 0;                         ///< since the machine booted, in clock ticks
@@ -136,9 +131,6 @@ std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem
 class ProcessExit {
  public:
   explicit ProcessExit(int pid);
-  ~ProcessExit();
-  ProcessExit(const ProcessExit&) = delete;
-  ProcessExit& operator=(const ProcessExit&) = delete;
 
   /// Whether it has ended; true too where there was none. Nobody needs to have waited for it.
   bool HasEnded() const;
@@ -148,8 +140,8 @@ class ProcessExit {
 
  private:
   int pid_;
-  int64_t start_ticks_;
-  int descriptor_;
+  int64_t start_ticks_ = -1;
+  Descriptor descriptor_;
 };
 
 /// The status that a shell makes of one of wait(2): the process's own, or 128 + the signal that killed it.

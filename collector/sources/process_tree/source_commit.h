@@ -13,9 +13,8 @@ struct SourceCommit {
 /// The first of these:
 ///  - CREMA_COMMIT, whatever it says (at most 100 bytes of it);
 ///  - the variables of CI systems, where they hold a hash;
-///  - HEAD of the git repository of `directory`, as `git rev-parse HEAD` would say (gitrepository-layout(5)): looked
-///  for
-///    upwards, but not beyond the file system. A repository that keeps its references as reftable shows nothing.
+///  - HEAD of the git repository of `directory`, as `git rev-parse HEAD` would say (gitrepository-layout(5)). That is
+///    looked for upwards, but not beyond the file system. One that keeps its references as reftable shows nothing.
 /// Changes that are not committed are not seen.
 SourceCommit FindSourceCommit(const Environment& environment, const std::string& directory);
 

@@ -1,13 +1,12 @@
 #include "collector/sources/process_tree/tree_log.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 #include "collector/compression/decompressed_file.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
 #include "nlohmann/json.hpp"
@@ -18,145 +17,6 @@ namespace {
 constexpr size_t kMostPoints = 4096;
 
 using simdjson::dom::element;
-
-constexpr size_t kProblemsNamed = 10;
-
-int64_t Integer(const element& line, std::string_view key) {
-  int64_t value = 0;
-  return line[key].get(value) == simdjson::SUCCESS ? value : 0;
-}
-
-std::optional<int64_t> MaybeInteger(const element& line, std::string_view key) {
-  int64_t value = 0;
-  if (line[key].get(value) != simdjson::SUCCESS) return std::nullopt;
-  return value;
-}
-
-std::optional<double> MaybeNumber(const element& line, std::string_view key) {
-  double value = 0;
-  if (line[key].get(value) != simdjson::SUCCESS) return std::nullopt;
-  return value;
-}
-
-std::string Text(const element& line, std::string_view key) {
-  std::string_view value;
-  return line[key].get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
-}
-
-std::optional<TreeIo> Io(const element& line, const std::string& prefix) {
-  if (!MaybeInteger(line, prefix + "read_bytes").has_value()) return std::nullopt;
-  TreeIo io;
-  for (const auto& [key, member] : kTreeIoFields) io.*member = Integer(line, prefix + std::string(key));
-  return io;
-}
-
-std::optional<TreeNet> Net(const element& line) {
-  const std::optional<int64_t> received = MaybeInteger(line, "net_rx_bytes");
-  if (!received.has_value()) return std::nullopt;
-  return TreeNet{*received, Integer(line, "net_tx_bytes")};
-}
-
-std::vector<TreeGpu> Gpus(const element& line) {
-  std::vector<TreeGpu> gpus;
-  simdjson::dom::array rows;
-  if (line["gpus"].get(rows) != simdjson::SUCCESS) return gpus;
-  for (element row : rows) {
-    TreeGpu gpu;
-    gpu.index = Integer(row, "index");
-    gpu.name = Text(row, "name");
-    for (const auto& [key, member] : kTreeGpuFields) gpu.*member = MaybeInteger(row, key);
-    gpus.push_back(std::move(gpu));
-  }
-  return gpus;
-}
-
-TreeRunFact ReadRun(const element& line) {
-  TreeRunFact run;
-  run.run_id = Text(line, "run_id");
-  run.name = Text(line, "name");
-  simdjson::dom::array words;
-  if (line["command"].get(words) == simdjson::SUCCESS) {
-    for (element word : words) {
-      std::string_view text;
-      if (word.get(text) == simdjson::SUCCESS) run.command.emplace_back(text);
-    }
-  }
-  run.host = Text(line, "host");
-  run.pid = Integer(line, "pid");
-  run.start_ns = Integer(line, "start_ns");
-  run.interval_seconds = MaybeNumber(line, "interval_seconds").value_or(0);
-  run.allocated_cores = MaybeNumber(line, "allocated_cores");
-  run.allocated_cores_source = Text(line, "allocated_cores_source");
-  run.memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
-  if (bool host_wide = true; line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run.net_host_wide = host_wide;
-  run.commit = Text(line, "commit");
-  run.commit_source = Text(line, "commit_source");
-  bool watched = false;
-  if (line["watched"].get(watched) == simdjson::SUCCESS && watched) run.origin = TreeOrigin::kWatched;
-  return run;
-}
-
-TreeSampleFact ReadSample(const element& line) {
-  TreeSampleFact sample;
-  sample.time_ns = Integer(line, "time_ns");
-  sample.rss_bytes = Integer(line, "rss_bytes");
-  sample.pss_bytes = MaybeInteger(line, "pss_bytes");
-  sample.swap_bytes = MaybeInteger(line, "swap_bytes");
-  sample.cpu_user_ns = Integer(line, "cpu_user_ns");
-  sample.cpu_system_ns = Integer(line, "cpu_system_ns");
-  sample.processes = Integer(line, "processes");
-  sample.threads = Integer(line, "threads");
-  sample.io = Io(line, "");
-  sample.net = Net(line);
-  sample.gpus = Gpus(line);
-  simdjson::dom::array rows;
-  if (line["process_rows"].get(rows) != simdjson::SUCCESS) return sample;
-  for (element row : rows) {
-    TreeProcessFact& process = sample.process_rows.emplace_back();
-    process = {Integer(row, "pid"),    Integer(row, "start_ns"), Integer(row, "rss_bytes"),
-               Integer(row, "cpu_ns"), Integer(row, "threads"),  Text(row, "name")};
-    for (const auto& [key, member] : kProcessCounts) process.counts.*member = MaybeInteger(row, key);
-  }
-  return sample;
-}
-
-constexpr std::pair<std::string_view, int64_t TreeReapFact::*> kReapFields[] = {
-    {"time_ns", &TreeReapFact::time_ns},
-    {"pid", &TreeReapFact::pid},
-    {"user_ns", &TreeReapFact::user_ns},
-    {"system_ns", &TreeReapFact::system_ns},
-    {"max_rss_bytes", &TreeReapFact::max_rss_bytes},
-    {"major_faults", &TreeReapFact::major_faults},
-    {"context_switches_involuntary", &TreeReapFact::context_switches_involuntary}};
-
-TreeReapFact ReadReap(const element& line) {
-  TreeReapFact reaped;
-  for (const auto& [key, member] : kReapFields) reaped.*member = Integer(line, key);
-  reaped.exit_status = static_cast<int>(Integer(line, "exit_status"));
-  return reaped;
-}
-
-TreeEndFact ReadEnd(const element& line) {
-  TreeEndFact end;
-  end.time_ns = Integer(line, "time_ns");
-  if (const std::optional<int64_t> status = MaybeInteger(line, "exit_status"); status.has_value()) {
-    end.exit_status = static_cast<int>(*status);
-  }
-  for (const auto& [key, member, adds_up] : kTreeTotalFields) end.totals.*member = MaybeInteger(line, key);
-  end.totals.io = Io(line, "tree_");
-  end.totals.net = Net(line);
-  end.gpus = Gpus(line);
-  end.samples = Integer(line, "samples");
-  end.sampler_cpu_ns = MaybeInteger(line, "sampler_cpu_ns");
-  end.sampler_peak_rss_bytes = MaybeInteger(line, "sampler_peak_rss_bytes");
-  return end;
-}
-
-void AddProblem(const std::string& path, const std::string& what, TreeLogReading* reading) {
-  if (reading->problems.size() < kProblemsNamed) {
-    reading->problems.push_back(fmt::format("{}:{}: {}", path, reading->lines, what));
-  }
-}
 
 /// Writes a flat object without building one first: samples are written while the job runs.
 class ObjectWriter {
@@ -183,15 +43,136 @@ class ObjectWriter {
     Name(name);
     out_->append(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
+  /// A list with an object for each item, to which `add_fields(item, &row)` adds its fields.
+  template <class List, class AddFields>
+  void AddRows(std::string_view name, const List& list, const AddFields& add_fields) {
+    Name(name);
+    out_->push_back('[');
+    for (const auto& item : list) {
+      if (out_->back() != '[') out_->push_back(',');
+      ObjectWriter row(out_);
+      add_fields(item, &row);
+      row.End();
+    }
+    out_->push_back(']');
+  }
+  void End() { out_->push_back('}'); }
+  void EndLine() { out_->append("}\n"); }
+
+ private:
   void Name(std::string_view name) {
     if (out_->back() != '{') out_->push_back(',');
     out_->append("\"").append(name).append("\":");
   }
-  void End() { out_->push_back('}'); }
 
- private:
   std::string* out_;
 };
+
+/// Fields that are called as the members are that they are read into and written from.
+template <auto... kMembers>
+struct FieldsOf {
+  template <auto kMember>
+  static constexpr std::string_view kKey = NameOfMember<kMember>();
+
+  template <class Fact>
+  static void Take(const element& line, Fact* fact) {
+    (TakeField(line, kKey<kMembers>, &(fact->*kMembers)), ...);
+  }
+  template <class Fact>
+  static void Add(const Fact& fact, ObjectWriter* line) {
+    (line->Add(kKey<kMembers>, fact.*kMembers), ...);
+  }
+};
+
+using RunFields = FieldsOf<&TreeRunFact::run_id, &TreeRunFact::name, &TreeRunFact::host, &TreeRunFact::pid,
+                           &TreeRunFact::start_ns, &TreeRunFact::interval_seconds, &TreeRunFact::allocated_cores,
+                           &TreeRunFact::allocated_cores_source, &TreeRunFact::memory_limit_bytes,
+                           &TreeRunFact::net_host_wide, &TreeRunFact::commit, &TreeRunFact::commit_source>;
+using SampleFields = FieldsOf<&TreeSampleFact::time_ns, &TreeSampleFact::rss_bytes, &TreeSampleFact::pss_bytes,
+                              &TreeSampleFact::swap_bytes, &TreeSampleFact::cpu_user_ns, &TreeSampleFact::cpu_system_ns,
+                              &TreeSampleFact::processes, &TreeSampleFact::threads>;
+using ProcessFields = FieldsOf<&TreeProcessFact::pid, &TreeProcessFact::start_ns, &TreeProcessFact::rss_bytes,
+                               &TreeProcessFact::cpu_ns, &TreeProcessFact::threads>;
+using ReapFields = FieldsOf<&TreeReapFact::time_ns, &TreeReapFact::pid, &TreeReapFact::user_ns,
+                            &TreeReapFact::system_ns, &TreeReapFact::max_rss_bytes, &TreeReapFact::major_faults,
+                            &TreeReapFact::context_switches_involuntary, &TreeReapFact::exit_status>;
+using FirstFieldsOfEnd = FieldsOf<&TreeEndFact::time_ns, &TreeEndFact::exit_status>;
+using LastFieldsOfEnd =
+    FieldsOf<&TreeEndFact::samples, &TreeEndFact::sampler_cpu_ns, &TreeEndFact::sampler_peak_rss_bytes>;
+
+std::optional<TreeIo> Io(const element& line, const std::string& prefix) {
+  TreeIo io;
+  if (!TakeField(line, prefix + "read_bytes", &io.read_bytes)) return std::nullopt;
+  for (const auto& [key, member] : kTreeIoFields) TakeField(line, prefix + std::string(key), &(io.*member));
+  return io;
+}
+
+std::optional<TreeNet> Net(const element& line) {
+  TreeNet net;
+  if (!TakeField(line, "net_rx_bytes", &net.rx_bytes)) return std::nullopt;
+  TakeField(line, "net_tx_bytes", &net.tx_bytes);
+  return net;
+}
+
+std::vector<TreeGpu> Gpus(const element& line) {
+  std::vector<TreeGpu> gpus;
+  simdjson::dom::array rows;
+  if (!TakeField(line, "gpus", &rows)) return gpus;
+  for (element row : rows) {
+    TreeGpu& gpu = gpus.emplace_back();
+    FieldsOf<&TreeGpu::index, &TreeGpu::name>::Take(row, &gpu);
+    for (const auto& [key, member] : kTreeGpuFields) TakeField(row, key, &(gpu.*member));
+  }
+  return gpus;
+}
+
+TreeRunFact ReadRun(const element& line) {
+  TreeRunFact run;
+  RunFields::Take(line, &run);
+  simdjson::dom::array words;
+  if (TakeField(line, "command", &words)) {
+    for (element word : words) {
+      std::string_view text;
+      if (word.get(text) == simdjson::SUCCESS) run.command.emplace_back(text);
+    }
+  }
+  if (bool watched = false; TakeField(line, "watched", &watched) && watched) run.origin = TreeOrigin::kWatched;
+  return run;
+}
+
+TreeSampleFact ReadSample(const element& line) {
+  TreeSampleFact sample;
+  SampleFields::Take(line, &sample);
+  sample.io = Io(line, "");
+  sample.net = Net(line);
+  sample.gpus = Gpus(line);
+  simdjson::dom::array rows;
+  if (!TakeField(line, "process_rows", &rows)) return sample;
+  for (element row : rows) {
+    TreeProcessFact& process = sample.process_rows.emplace_back();
+    ProcessFields::Take(row, &process);
+    TakeField(row, "name", &process.name);
+    for (const auto& [key, member] : kProcessCounts) TakeField(row, key, &(process.counts.*member));
+  }
+  return sample;
+}
+
+TreeReapFact ReadReap(const element& line) {
+  TreeReapFact reaped;
+  ReapFields::Take(line, &reaped);
+  return reaped;
+}
+
+TreeEndFact ReadEnd(const element& line) {
+  TreeEndFact end;
+  FirstFieldsOfEnd::Take(line, &end);
+  for (const auto& [key, member, adds_up] : kTreeTotalFields) TakeField(line, key, &(end.totals.*member));
+  end.totals.io = Io(line, "tree_");
+  end.totals.net = Net(line);
+  end.gpus = Gpus(line);
+  LastFieldsOfEnd::Take(line, &end);
+  return end;
+}
 
 void AddIo(const std::string& prefix, const std::optional<TreeIo>& io, ObjectWriter* line) {
   for (const auto& [key, member] : kTreeIoFields) line->Add(prefix + std::string(key), Field(io, member));
@@ -202,19 +183,13 @@ void AddNet(const std::optional<TreeNet>& net, ObjectWriter* line) {
   line->Add("net_tx_bytes", Field(net, &TreeNet::tx_bytes));
 }
 
-void AddGpus(const std::vector<TreeGpu>& gpus, std::string* out, ObjectWriter* line) {
+void AddGpus(const std::vector<TreeGpu>& gpus, ObjectWriter* line) {
   if (gpus.empty()) return;
-  line->Name("gpus");
-  out->push_back('[');
-  for (const TreeGpu& gpu : gpus) {
-    if (out->back() != '[') out->push_back(',');
-    ObjectWriter row(out);
-    row.Add("index", gpu.index);
-    row.AddText("name", gpu.name);
-    for (const auto& [key, member] : kTreeGpuFields) row.Add(key, gpu.*member);
-    row.End();
-  }
-  out->push_back(']');
+  line->AddRows("gpus", gpus, [](const TreeGpu& gpu, ObjectWriter* row) {
+    row->Add("index", gpu.index);
+    row->AddText("name", gpu.name);
+    for (const auto& [key, member] : kTreeGpuFields) row->Add(key, gpu.*member);
+  });
 }
 
 constexpr int64_t kAllRowsBytes = int64_t{32} << 20;
@@ -240,8 +215,7 @@ void TreeGpuUse::Add(const TreeGpu& gpu) {
 }
 
 ProcessCounts TreeRun::CountsOf(const std::pair<int64_t, int64_t>& pid_and_start) const {
-  const auto found = counts.find(pid_and_start);
-  return found == counts.end() ? ProcessCounts() : found->second;
+  return ValueOr(counts, pid_and_start, ProcessCounts());
 }
 
 void TreeRun::Add(const TreeSampleFact& sample) {
@@ -262,9 +236,9 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   for (const TreeGpu& gpu : sample.gpus) gpus[gpu.index].Add(gpu);
   if (sample.pss_bytes.has_value()) pss_since_point_ = sample.pss_bytes;
   if (samples % points_every_ == 0) {
-    points.push_back({sample.time_ns, sample.cpu_user_ns + sample.cpu_system_ns, sample.rss_bytes, sample.processes,
-                      sample.threads, sample.io, sample.cpu_system_ns, std::exchange(pss_since_point_, {}), sample.net,
-                      sample.gpus});
+    points.push_back({sample.time_ns, sample.rss_bytes, std::exchange(pss_since_point_, std::nullopt),
+                      sample.swap_bytes, sample.cpu_user_ns, sample.cpu_system_ns, sample.processes, sample.threads,
+                      sample.io, sample.net, sample.gpus});
   }
   if (points.size() >= kMostPoints) {
     for (size_t i = 0; 2 * i + 1 < points.size(); ++i) {
@@ -279,15 +253,10 @@ void TreeRun::Add(const TreeSampleFact& sample) {
     if (!row.name.empty()) names[{row.pid, row.start_ns}] = row.name;
     totals.process_peak_rss_bytes =
         std::max({totals.process_peak_rss_bytes, std::optional<int64_t>(row.rss_bytes), row.counts.rss_peak_bytes});
-    ProcessSample reading;
-    reading.time_ns = sample.time_ns;
-    reading.rss_bytes = row.rss_bytes;
-    reading.cpu_ns = row.cpu_ns;
-    reading.threads = row.threads;
-    reading.anonymous_bytes = row.counts.anonymous_bytes;
-    reading.run_delay_ns = row.counts.run_delay_ns;
     counts[{row.pid, row.start_ns}].Raise(row.counts);
-    processes[{row.pid, row.start_ns}].push_back(reading);
+    processes[{row.pid, row.start_ns}].push_back({sample.time_ns, row.rss_bytes, row.cpu_ns, row.threads,
+                                                  /*open_chunks=*/{}, /*memory_limit_bytes=*/{},
+                                                  row.counts.anonymous_bytes, row.counts.run_delay_ns});
   }
 }
 
@@ -310,6 +279,11 @@ void TreeRun::Add(const TreeEndFact& fact) {
   end = fact;
 }
 
+void TreeLogReading::AddProblem(const std::string& path, std::string_view what) {
+  constexpr size_t kProblemsNamed = 10;
+  if (problems.size() < kProblemsNamed) problems.push_back(fmt::format("{}:{}: {}", path, lines, what));
+}
+
 absl::StatusOr<TreeLine> ParseTreeLine(const std::string& text) {
   static thread_local simdjson::dom::parser parser;
   element line;
@@ -317,11 +291,12 @@ absl::StatusOr<TreeLine> ParseTreeLine(const std::string& text) {
   if (error != simdjson::SUCCESS || !line.is_object()) {
     return absl::DataLossError(absl::StrCat("not JSON (", simdjson::error_message(error), ")"));
   }
-  const std::string type = Text(line, "type");
+  std::string type, schema;
+  TakeField(line, "type", &type);
   if (type == "tree_sample") return ReadSample(line);
   if (type == "reaped") return ReadReap(line);
   if (type == "run_end") return ReadEnd(line);
-  if (type == "run" && Text(line, "schema") == kTreeLogSchema) return ReadRun(line);
+  if (type == "run" && TakeField(line, "schema", &schema) && schema == kTreeLogSchema) return ReadRun(line);
   if (type.empty()) return absl::InvalidArgumentError("a line without `type`");
   return std::monostate();
 }
@@ -352,7 +327,7 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
       ++reading.torn;
     } else if (!line.ok()) {
       ++reading.malformed;
-      AddProblem(path, std::string(line.status().message()) + "; it was left out", &reading);
+      reading.AddProblem(path, std::string(line.status().message()) + "; it was left out");
     } else if (const auto* sample = std::get_if<TreeSampleFact>(&*line)) {
       reading.run.Add(*sample);
       if (on_sample) on_sample(*sample);
@@ -366,7 +341,7 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
   }
   if (!file.status().ok() && reading.lines > 0) {
     ++reading.torn;
-    AddProblem(path, std::string(file.status().message()) + "; what was read so far is used", &reading);
+    reading.AddProblem(path, std::string(file.status().message()) + "; what was read so far is used");
   }
   if (reading.lines == 0) {
     return absl::InvalidArgumentError(
@@ -408,85 +383,54 @@ void AppendLine(const TreeRunFact& run, std::string* out) {
 void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) {
   ObjectWriter line(out);
   line.Add("type", "tree_sample");
-  line.Add("time_ns", sample.time_ns);
-  line.Add("rss_bytes", sample.rss_bytes);
-  line.Add("pss_bytes", sample.pss_bytes);
-  line.Add("swap_bytes", sample.swap_bytes);
-  line.Add("cpu_user_ns", sample.cpu_user_ns);
-  line.Add("cpu_system_ns", sample.cpu_system_ns);
-  line.Add("processes", sample.processes);
-  line.Add("threads", sample.threads);
+  SampleFields::Add(sample, &line);
   AddIo("", sample.io, &line);
   AddNet(sample.net, &line);
-  AddGpus(sample.gpus, out, &line);
+  AddGpus(sample.gpus, &line);
   if (with_rows) {
-    line.Name("process_rows");
-    out->push_back('[');
-    for (const TreeProcessFact& process : sample.process_rows) {
-      if (out->back() != '[') out->push_back(',');
-      ObjectWriter row(out);
-      row.Add("pid", process.pid);
-      row.Add("start_ns", process.start_ns);
-      row.Add("rss_bytes", process.rss_bytes);
-      row.Add("cpu_ns", process.cpu_ns);
-      row.Add("threads", process.threads);
-      if (!process.name.empty()) row.AddText("name", process.name);
+    line.AddRows("process_rows", sample.process_rows, [](const TreeProcessFact& process, ObjectWriter* row) {
+      ProcessFields::Add(process, row);
+      if (!process.name.empty()) row->AddText("name", process.name);
       for (const auto& [key, member] : kProcessCounts) {
-        if ((process.counts.*member).has_value()) row.Add(key, process.counts.*member);
+        if ((process.counts.*member).has_value()) row->Add(key, process.counts.*member);
       }
-      row.End();
-    }
-    out->push_back(']');
+    });
   }
-  line.End();
-  out->push_back('\n');
+  line.EndLine();
 }
 
 void AppendLine(const TreeReapFact& reaped, std::string* out) {
   ObjectWriter line(out);
   line.Add("type", "reaped");
-  for (const auto& [key, member] : kReapFields) line.Add(key, reaped.*member);
-  line.Add("exit_status", reaped.exit_status);
-  line.End();
-  out->push_back('\n');
+  ReapFields::Add(reaped, &line);
+  line.EndLine();
 }
 
 void AppendLine(const TreeEndFact& end, std::string* out) {
   ObjectWriter line(out);
   line.Add("type", "run_end");
-  line.Add("time_ns", end.time_ns);
-  line.Add("exit_status", end.exit_status.has_value() ? std::optional<int64_t>(*end.exit_status) : std::nullopt);
+  FirstFieldsOfEnd::Add(end, &line);
   for (const auto& [key, member, adds_up] : kTreeTotalFields) {
     if (member == &TreeTotals::max_processes) AddIo("tree_", end.totals.io, &line);
     if (member == &TreeTotals::tree_cpu_sampled) AddNet(end.totals.net, &line);
     line.Add(key, end.totals.*member);
   }
-  AddGpus(end.gpus, out, &line);
-  line.Add("samples", end.samples);
-  line.Add("sampler_cpu_ns", end.sampler_cpu_ns);
-  line.Add("sampler_peak_rss_bytes", end.sampler_peak_rss_bytes);
-  line.End();
-  out->push_back('\n');
+  AddGpus(end.gpus, &line);
+  LastFieldsOfEnd::Add(end, &line);
+  line.EndLine();
 }
 
 absl::StatusOr<TreeLogWriter> TreeLogWriter::Create(const std::string& directory, const std::string& host, int64_t pid,
                                                     int64_t start_ns) {
   std::string path = absl::StrCat(directory, "/", host, "-", pid, "-", start_ns);
   path.append(kTreeLogSuffix);
-  const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
+  Descriptor file(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (file < 0) {
     return absl::UnavailableError(
         fmt::format("{}: cannot be created ({}); choose another directory with -o", path, strerror(errno)));
   }
-  flock(descriptor, LOCK_EX | LOCK_NB);  // some network file systems have no locks: then the log never looks running
-  return TreeLogWriter(std::move(path), descriptor);
-}
-
-TreeLogWriter::TreeLogWriter(TreeLogWriter&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-TreeLogWriter::~TreeLogWriter() {
-  if (descriptor_ >= 0) close(descriptor_);
+  flock(file, LOCK_EX | LOCK_NB);  // some network file systems have no locks: then the log never looks running
+  return TreeLogWriter(std::move(path), std::move(file));
 }
 
 void TreeLogWriter::Write(const TreeSampleFact& sample) {
@@ -500,7 +444,7 @@ void TreeLogWriter::WriteLine() {
   if (torn_) line_.insert(line_.begin(), '\n');  // so that the torn line ends where it is
   ssize_t written = 0;
   do {
-    written = write(descriptor_, line_.data(), line_.size());
+    written = write(file_, line_.data(), line_.size());
   } while (written < 0 && errno == EINTR);
   if (written > 0) written_bytes_ += written;
   if (written == static_cast<ssize_t>(line_.size())) {

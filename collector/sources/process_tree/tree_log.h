@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
-#include "collector/records/facts.h"
+#include "collector/idioms/descriptor.h"
 #include "collector/records/tree_facts.h"
 
 namespace crema {
@@ -21,20 +21,6 @@ template <class Value>
 std::optional<int64_t> Field(const std::optional<Value>& from, int64_t Value::*field) {
   return from.has_value() ? std::optional<int64_t>((*from).*field) : std::nullopt;
 }
-
-/// All processes of a tree at one instant; counters are since the command's start.
-struct TreePoint {
-  int64_t time_ns = 0;
-  int64_t cpu_ns = 0;
-  int64_t rss_bytes = 0;
-  int64_t processes = 0;
-  int64_t threads = 0;
-  std::optional<TreeIo> io;
-  int64_t cpu_system_ns = 0;         ///< of `cpu_ns`
-  std::optional<int64_t> pss_bytes;  ///< not in every sample
-  std::optional<TreeNet> net;
-  std::vector<TreeGpu> gpus;
-};
 
 /// What samples of one GPU came to, while processes of the tree used it, or may have.
 struct TreeGpuUse {
@@ -70,8 +56,8 @@ struct TreeRun {
   std::map<int64_t, TreeReapFact> reaped;  ///< by pid, the last of it
 
   std::map<std::pair<int64_t, int64_t>, std::string> names;  ///< of those processes
-  /// The tree as a whole, by time: every sample, of long runs every 2nd, 4th and so on.
-  std::vector<TreePoint> points;
+  /// The tree as a whole, by time: every sample without its rows, of long runs every 2nd, 4th and so on.
+  std::vector<TreeSampleFact> points;
   std::map<int64_t, TreeGpuUse> gpus;  ///< by index
 
   /// For a process that has a row, with what wait4(2) said of it.
@@ -103,6 +89,9 @@ struct TreeLogReading {
   int64_t torn = 0;                   ///< a last line without its end: the writer was killed in it, or is at it
   int64_t unknown = 0;                ///< lines of a type that this reader does not know
   std::vector<std::string> problems;  ///< `file:line: what`, the first ten
+
+  /// Of the line that was read last.
+  void AddProblem(const std::string& path, std::string_view what);
 };
 
 /// Called for each sample, in the order of the log, where a series is wanted and not only what it comes to.
@@ -126,9 +115,6 @@ class TreeLogWriter {
   /// Creates `directory`/<host>-<pid>-<start_ns>.tree.ndjson; it must not exist yet.
   static absl::StatusOr<TreeLogWriter> Create(const std::string& directory, const std::string& host, int64_t pid,
                                               int64_t start_ns);
-  TreeLogWriter(TreeLogWriter&& other) noexcept;
-  TreeLogWriter& operator=(TreeLogWriter&&) = delete;
-  ~TreeLogWriter();
 
   /// The run, a process that was waited for, or the end.
   template <class Fact>
@@ -144,11 +130,11 @@ class TreeLogWriter {
   int64_t dropped() const { return dropped_; }
 
  private:
-  TreeLogWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  TreeLogWriter(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
   void WriteLine();
 
   std::string path_;
-  int descriptor_;
+  Descriptor file_;
   std::string line_;
   int64_t written_bytes_ = 0;
   int64_t samples_ = 0;

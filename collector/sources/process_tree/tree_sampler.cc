@@ -13,8 +13,8 @@
 #include <system_error>
 #include <thread>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "collector/idioms/sequences.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {
@@ -49,20 +49,33 @@ struct ProcessShare {
 };
 constexpr unsigned long long kUnknownBytes = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
 
+/// A function of a library, for a pointer of its type; null where the library lacks it.
+struct Symbol {
+  void* library;
+  const char* name;
+
+  template <class Function>
+  operator Function*() const {  // NOLINT(google-explicit-constructor): it says where a function comes from
+    return reinterpret_cast<Function*>(dlsym(library, name));
+  }
+};
+
 struct Nvml {
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*driver_version)(char*, unsigned) = nullptr;
-  int (*device_count)(unsigned*) = nullptr;
-  int (*device)(unsigned, Device*) = nullptr;
-  int (*name)(Device, char*, unsigned) = nullptr;
-  int (*utilization)(Device, Utilization*) = nullptr;
-  int (*memory)(Device, Memory*) = nullptr;
-  int (*power)(Device, unsigned*) = nullptr;
-  int (*energy)(Device, unsigned long long*) = nullptr;
-  int (*processes)(Device, unsigned*, RunningProcess*) = nullptr;
-  int (*graphics)(Device, unsigned*, RunningProcess*) = nullptr;
-  int (*shares)(Device, ProcessShare*, unsigned*, unsigned long long) = nullptr;
+  void* library;
+  int (*init)() = Symbol{library, "nvmlInit_v2"};
+  int (*shutdown)() = Symbol{library, "nvmlShutdown"};
+  int (*driver_version)(char*, unsigned) = Symbol{library, "nvmlSystemGetDriverVersion"};
+  int (*device_count)(unsigned*) = Symbol{library, "nvmlDeviceGetCount_v2"};
+  int (*device)(unsigned, Device*) = Symbol{library, "nvmlDeviceGetHandleByIndex_v2"};
+  int (*name)(Device, char*, unsigned) = Symbol{library, "nvmlDeviceGetName"};
+  int (*utilization)(Device, Utilization*) = Symbol{library, "nvmlDeviceGetUtilizationRates"};
+  int (*memory)(Device, Memory*) = Symbol{library, "nvmlDeviceGetMemoryInfo"};
+  int (*power)(Device, unsigned*) = Symbol{library, "nvmlDeviceGetPowerUsage"};
+  int (*energy)(Device, unsigned long long*) = Symbol{library, "nvmlDeviceGetTotalEnergyConsumption"};
+  int (*processes)(Device, unsigned*, RunningProcess*) = Symbol{library, "nvmlDeviceGetComputeRunningProcesses_v3"};
+  int (*graphics)(Device, unsigned*, RunningProcess*) = Symbol{library, "nvmlDeviceGetGraphicsRunningProcesses_v3"};
+  int (*shares)(Device, ProcessShare*, unsigned*, unsigned long long) = Symbol{library,
+                                                                               "nvmlDeviceGetProcessUtilization"};
 
   /// False if the library lacks the function, or the function fails.
   template <class Function, class... Arguments>
@@ -71,11 +84,6 @@ struct Nvml {
   }
 };
 
-template <class Function>
-void Find(void* library, const char* name, Function** function) {
-  *function = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
 /// Loads the library and begins. nullopt, with the reason, if there is none.
 std::optional<Nvml> Begin(std::string* problem) {
   void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -83,21 +91,8 @@ std::optional<Nvml> Begin(std::string* problem) {
     *problem = "NVIDIA's driver is not installed (libnvidia-ml.so.1 was not found)";
     return std::nullopt;
   }
-  Nvml nvml;
-  Find(library, "nvmlInit_v2", &nvml.init);
-  Find(library, "nvmlShutdown", &nvml.shutdown);
-  Find(library, "nvmlSystemGetDriverVersion", &nvml.driver_version);
-  Find(library, "nvmlDeviceGetCount_v2", &nvml.device_count);
-  Find(library, "nvmlDeviceGetHandleByIndex_v2", &nvml.device);
-  Find(library, "nvmlDeviceGetName", &nvml.name);
-  Find(library, "nvmlDeviceGetUtilizationRates", &nvml.utilization);
-  Find(library, "nvmlDeviceGetMemoryInfo", &nvml.memory);
-  Find(library, "nvmlDeviceGetPowerUsage", &nvml.power);
-  Find(library, "nvmlDeviceGetTotalEnergyConsumption", &nvml.energy);
-  Find(library, "nvmlDeviceGetComputeRunningProcesses_v3", &nvml.processes);
-  if (nvml.processes == nullptr) Find(library, "nvmlDeviceGetComputeRunningProcesses_v2", &nvml.processes);
-  Find(library, "nvmlDeviceGetGraphicsRunningProcesses_v3", &nvml.graphics);
-  Find(library, "nvmlDeviceGetProcessUtilization", &nvml.shares);
+  Nvml nvml{library};
+  if (nvml.processes == nullptr) nvml.processes = Symbol{library, "nvmlDeviceGetComputeRunningProcesses_v2"};
   if (nvml.init == nullptr || nvml.device_count == nullptr || nvml.device == nullptr) {
     *problem = "libnvidia-ml.so.1 lacks functions of NVML";
     return std::nullopt;
@@ -270,11 +265,6 @@ struct GpuSampler::Shared {
   }
 };
 
-GpuSampler::GpuSampler() = default;
-GpuSampler::GpuSampler(GpuSampler&&) noexcept = default;
-GpuSampler& GpuSampler::operator=(GpuSampler&&) noexcept = default;
-GpuSampler::~GpuSampler() = default;
-
 void GpuSampler::StartOnce() {
   if (shared_ != nullptr) return;
   shared_ = std::make_shared<Shared>();
@@ -290,22 +280,18 @@ void GpuSampler::StartOnce() {
 }
 
 std::vector<TreeGpu> GpuSampler::Latest(const std::function<bool(int64_t pid)>& is_of_tree) const {
-  std::vector<TreeGpu> rows;
-  if (shared_ == nullptr) return rows;
+  if (shared_ == nullptr) return {};
   const std::lock_guard<std::mutex> lock(shared_->mutex);
-  for (const Gpu& gpu : shared_->gpus) rows.push_back(WithTree(gpu, is_of_tree));
-  return rows;
+  return Mapped<TreeGpu>(shared_->gpus, [&](const Gpu& gpu) { return WithTree(gpu, is_of_tree); });
 }
 
 std::vector<TreeGpu> GpuSampler::End() {
-  std::vector<TreeGpu> rows;
-  if (shared_ == nullptr) return rows;
+  if (shared_ == nullptr) return {};
   std::unique_lock<std::mutex> lock(shared_->mutex);
   shared_->ends = true;
   shared_->wakes.notify_all();
   shared_->wakes.wait_for(lock, kLongestWaitAtEnd, [this] { return shared_->has_ended; });
-  for (const Gpu& gpu : shared_->gpus) rows.push_back(gpu.read);
-  return rows;
+  return Mapped<TreeGpu>(shared_->gpus, &Gpu::read);
 }
 
 GpuDriver FindGpuDriver() {
@@ -331,9 +317,6 @@ constexpr int64_t kGrowthDivisor = 10;
 
 constexpr int64_t kMicrosecondNs = 1000;
 constexpr int64_t kKibibyte = 1024;
-
-// A root below which there is no file.
-constexpr char kNothing[] = "/dev/null";
 
 int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
 
@@ -385,9 +368,9 @@ bool TreeSampler::SeesProcesses() {
 }
 
 TreeSampler TreeSampler::OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log) {
-  // In another namespace, /proc has strangers under the pids of ours.
+  // In another namespace, /proc has strangers under the pids of ours: it is looked for where there is no file.
   const bool sees_processes = SeesProcesses();
-  TreeScanner scanner = sees_processes ? TreeScanner(getpid()) : TreeScanner(getpid(), kNothing);
+  TreeScanner scanner(getpid(), sees_processes ? "" : "/dev/null");
   scanner.IgnorePresentChildren();
   TreeSampler sampler(clock, log, std::move(scanner), TreeLedger(getpid(), TickNs()), "self");
   sampler.sees_processes_ = sees_processes;
@@ -404,10 +387,6 @@ bool TreeSampler::AnyAlive() const {
   return absl::c_any_of(scanner_.readings(), [](const ProcessReading& process) { return !process.ended(); });
 }
 
-bool TreeSampler::IsOfTree(int64_t pid) const {
-  return absl::c_any_of(scanner_.readings(), [pid](const ProcessReading& process) { return process.stat.pid == pid; });
-}
-
 void TreeSampler::Sample() {
   gpus_.StartOnce();  // the command runs by now: it waits for nothing
   net_bytes_ = net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
@@ -422,7 +401,10 @@ void TreeSampler::Sample() {
   TreeSampleFact sample = ledger_.Sample(clock_.boot_ns());
   sample.time_ns = clock_.UnixNs();
   sample.net = net_bytes_;
-  sample.gpus = gpus_.Latest([this](int64_t pid) { return IsOfTree(pid); });
+  sample.gpus = gpus_.Latest([this](int64_t pid) {
+    return absl::c_any_of(scanner_.readings(),
+                          [pid](const ProcessReading& reading) { return reading.stat.pid == pid; });
+  });
   log_->Write(sample);
   ++samples_;
 }

@@ -14,14 +14,9 @@
 
 namespace crema {
 
+/// Reads NVIDIA's GPUs in a thread, which it leaves behind where that waits for the driver.
 class GpuSampler {
  public:
-  GpuSampler();
-  GpuSampler(GpuSampler&&) noexcept;
-  GpuSampler& operator=(GpuSampler&&) noexcept;
-  /// Leaves a thread that waits for the driver behind.
-  ~GpuSampler();
-
   /// Starts the thread. It reads once a second, and the shares of processes every ten seconds.
   void StartOnce();
   /// The last reading; empty if there is no GPU, or nothing was read yet. `is_of_tree` says of a pid whether the
@@ -43,8 +38,6 @@ struct GpuDriver {
   std::string problem;            ///< why there is none: a sentence without its end; empty: all is well
 };
 GpuDriver FindGpuDriver();
-
-// Follows a command's process tree while it runs: samples, waits for what ends, writes the process-tree log.
 
 /// The clock's time in nanoseconds (clock_gettime(2)).
 int64_t ReadClockNs(clockid_t clock);
@@ -85,6 +78,7 @@ class PssSchedule {
   int64_t spent_ns_ = 0;
 };
 
+/// Follows a command's process tree while it runs: samples, waits for what ends, writes the process-tree log.
 class TreeSampler {
  public:
   /// Whether /proc shows the calling process's pid namespace. Else it is one that began without a /proc of its own,
@@ -118,9 +112,6 @@ class TreeSampler {
   /// `process`: as /proc has it, `self` or a pid.
   TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
               const std::string& process);
-
-  /// Whether the process was of the tree at the last scan.
-  bool IsOfTree(int64_t pid) const;
 
   bool sees_processes_ = true;
   AnchoredClock clock_;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "collector/idioms/sequences.h"
+
 namespace crema {
 namespace {
 
@@ -26,14 +28,10 @@ size_t KeptLimit() {
   return std::min<size_t>(kKeptDescriptors, static_cast<size_t>(limit.rlim_cur) / kDescriptorShare);
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-
 // Calls `number(n)` for every entry of the directory that is a number.
 template <class Number>
 void ForEachNumber(const char* path, Number number) {
-  std::unique_ptr<DIR, CloseDirectory> directory(opendir(path));
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path), closedir);
   if (directory == nullptr) return;
   while (const dirent* entry = readdir(directory.get())) {
     const std::string_view name = entry->d_name;
@@ -152,7 +150,7 @@ void TreeScanner::IgnorePresentChildren() {
 }
 
 std::vector<TreeScanner::Ignored>::iterator TreeScanner::FindIgnored(int pid) {
-  return std::find_if(ignored_.begin(), ignored_.end(), [pid](const Ignored& ignored) { return ignored.pid == pid; });
+  return absl::c_find_if(ignored_, [pid](const Ignored& ignored) { return ignored.pid == pid; });
 }
 
 bool TreeScanner::IsIgnored(int pid) {
@@ -197,8 +195,6 @@ void TreeScanner::ReadPss() {
 
 std::optional<ProcessReading> TreeScanner::ReadEnded(int pid) {
   ProcessReading reading;
-  Member ended;
-  ended.pid = pid;
   const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(Path(pid, "stat"), &buffer_));
   if (!stat.has_value()) return std::nullopt;
   reading.stat = *stat;
@@ -267,14 +263,13 @@ void TreeScanner::ReadRunDelay(Member* member, ProcessReading* reading) {
 }
 
 bool TreeScanner::RereadMember(int pid, std::vector<ProcessReading>* vanished) {
-  for (size_t i = 0; i < members_.size(); ++i) {
-    if (members_[i].pid != pid) continue;
-    if (ReadStat(&members_[i], &readings_[i])) return true;
-    vanished->push_back(readings_[i]);
-    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
-    readings_.erase(readings_.begin() + static_cast<std::ptrdiff_t>(i));
-    return false;
-  }
+  const auto member = absl::c_find_if(members_, [pid](const Member& known) { return known.pid == pid; });
+  if (member == members_.end()) return false;
+  const auto reading = readings_.begin() + (member - members_.begin());
+  if (ReadStat(&*member, &*reading)) return true;
+  vanished->push_back(*reading);
+  members_.erase(member);
+  readings_.erase(reading);
   return false;
 }
 
@@ -285,8 +280,8 @@ void TreeScanner::RereadAncestors(std::vector<ProcessReading> vanished) {
     for (size_t generation = 0; generation < vanished.size(); ++generation) {
       if (parent == root_pid_ && !includes_root_) break;
       if (RereadMember(parent, &vanished)) break;
-      const auto gone = std::find_if(vanished.begin(), vanished.end(),
-                                     [parent](const ProcessReading& process) { return process.stat.pid == parent; });
+      const auto gone =
+          absl::c_find_if(vanished, [parent](const ProcessReading& process) { return process.stat.pid == parent; });
       if (gone == vanished.end()) break;
       parent = gone->stat.parent_pid;
     }
@@ -329,7 +324,7 @@ void TreeScanner::AddByParents() {
   for (const Member& member : members_) open.push_back(member.pid);
   for (size_t i = 0; i < open.size(); ++i) {
     for (const auto& [parent, pid] : parents) {
-      if (parent != open[i] || IsIgnored(pid) || std::find(open.begin(), open.end(), pid) != open.end()) continue;
+      if (parent != open[i] || IsIgnored(pid) || absl::c_linear_search(open, pid)) continue;
       open.push_back(pid);
       AddPid(pid);
     }
@@ -337,12 +332,8 @@ void TreeScanner::AddByParents() {
 }
 
 void TreeScanner::AddPid(int pid) {
-  if (IsIgnored(pid)) return;
-  for (const Member& member : members_) {
-    if (member.pid == pid) return;
-  }
-  members_.emplace_back();
-  members_.back().pid = pid;
+  if (IsIgnored(pid) || FindBy(members_, &Member::pid, pid) != nullptr) return;
+  members_.emplace_back().pid = pid;
 }
 
 const char* TreeScanner::Path(int pid, const char* file) {
@@ -376,15 +367,10 @@ void TreeLedger::AddReaped(const TreeReapFact& reaped, std::optional<ProcessRead
   parent.ignores_child_signal = was_seen && member->second.ignores_child_signal;
   reaped_parents_[pid] = parent;
 
-  reaped_.user_ns += reaped.user_ns;
-  reaped_.system_ns += reaped.system_ns;
-  reaped_.major_faults += reaped.major_faults;
+  std::optional<TreeIo> io = last.has_value() ? last->io : std::nullopt;
+  if (!io.has_value() && was_seen) io = member->second.io;
+  reaped_.Add({reaped.user_ns, reaped.system_ns, reaped.major_faults, io});
   context_switches_involuntary_ += reaped.context_switches_involuntary;
-  if (last.has_value() && last->io.has_value()) {
-    AddIo(last->io, &reaped_.io);
-  } else if (was_seen) {
-    AddIo(member->second.io, &reaped_.io);
-  }
   RaiseTo(reaped.max_rss_bytes, &peaks_.process_peak_rss_bytes);
   RaiseTo(1, &peaks_.max_processes);
   RaiseTo(1, &peaks_.max_threads);
@@ -450,8 +436,7 @@ void TreeLedger::JudgeVanished(const Members& now) {
     const std::optional<int64_t> gained = GainedTicks(waiter, now);
     if (!gained.has_value()) continue;
     int64_t left = *gained + kRoundingTicks;
-    std::stable_sort(vanished.begin(), vanished.end(),
-                     [](const ProcessReading* a, const ProcessReading* b) { return CpuTicks(*a) > CpuTicks(*b); });
+    SortLargestFirst(&vanished, [](const ProcessReading* process) { return CpuTicks(*process); });
     for (const ProcessReading* process : vanished) {
       if (CpuTicks(*process) <= left) {
         left -= CpuTicks(*process);
@@ -463,24 +448,28 @@ void TreeLedger::JudgeVanished(const Members& now) {
 }
 
 void TreeLedger::KeepLastReading(const ProcessReading& process) {
-  AddTo(process, &unwaited_);
+  unwaited_.Add(AccountOf(process));
   if (!process.ended()) ++tree_cpu_sampled_;  // else it was its last
 }
 
-void TreeLedger::AddTo(const ProcessReading& process, Account* account) const {
-  account->user_ns += (process.stat.user_ticks + process.stat.children_user_ticks) * tick_ns_;
-  account->system_ns += (process.stat.system_ticks + process.stat.children_system_ticks) * tick_ns_;
-  account->major_faults += process.stat.major_faults + process.stat.children_major_faults;
-  AddIo(process.io, &account->io);
+void TreeLedger::Account::Add(const Account& more) {
+  user_ns += more.user_ns;
+  system_ns += more.system_ns;
+  major_faults += more.major_faults;
+  AddIo(more.io, &io);
+}
+
+TreeLedger::Account TreeLedger::AccountOf(const ProcessReading& process) const {
+  const ProcStat& stat = process.stat;
+  return {(stat.user_ticks + stat.children_user_ticks) * tick_ns_,
+          (stat.system_ticks + stat.children_system_ticks) * tick_ns_, stat.major_faults + stat.children_major_faults,
+          process.io};
 }
 
 TreeLedger::Account TreeLedger::Everything() const {
   Account all = reaped_;
-  all.user_ns += unwaited_.user_ns;
-  all.system_ns += unwaited_.system_ns;
-  all.major_faults += unwaited_.major_faults;
-  AddIo(unwaited_.io, &all.io);
-  for (const auto& [pid, process] : members_) AddTo(process, &all);
+  all.Add(unwaited_);
+  for (const auto& [pid, process] : members_) all.Add(AccountOf(process));
   return all;
 }
 
@@ -539,8 +528,7 @@ TreeTotals TreeLedger::Totals() const {
   // While one process was at its peak, the tree held at least that much.
   if (totals.process_peak_rss_bytes.has_value()) RaiseTo(*totals.process_peak_rss_bytes, &totals.tree_peak_rss_bytes);
   if (waits_) totals.context_switches_involuntary = context_switches_involuntary_;
-  int64_t left_running = 0;
-  for (const auto& [pid, process] : members_) left_running += process.ended() ? 0 : 1;
+  const int64_t left_running = absl::c_count_if(members_, [](const auto& entry) { return !entry.second.ended(); });
   totals.processes_left_running = left_running;
   totals.tree_cpu_sampled = tree_cpu_sampled_ + left_running;
   return totals;

@@ -131,11 +131,12 @@ class TreeLedger {
     int64_t system_ns = 0;
     int64_t major_faults = 0;
     std::optional<TreeIo> io;
+
+    void Add(const Account& more);
   };
   /// A process that the sampler waited for since the last snapshot, as the parent of ones that vanished meanwhile.
   struct ReapedParent {
-    std::optional<int64_t>
-        gained_ticks;  ///< of children it waited for since the last snapshot; unknown without a reading
+    std::optional<int64_t> gained_ticks;  ///< of children it waited for since the snapshot; nullopt: no reading
     bool ignores_child_signal = false;
   };
   /// Who would have waited for a process that vanished.
@@ -145,7 +146,7 @@ class TreeLedger {
   };
   using Members = std::map<int, ProcessReading>;
 
-  void AddTo(const ProcessReading& process, Account* account) const;
+  Account AccountOf(const ProcessReading& process) const;
   void KeepLastReading(const ProcessReading& process);
   Waiter FindWaiter(const ProcessReading& process, const Members& now) const;
   std::optional<int64_t> GainedTicks(int waiter, const Members& now) const;

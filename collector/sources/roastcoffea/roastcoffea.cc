@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "collector/measurement/catalog.h"
 #include "collector/records/facts.h"
@@ -39,17 +39,17 @@ std::string WithoutNonFinite(const std::string& text) {
       continue;
     }
     if (character == '"') in_text = true;
-    bool replaced = false;
-    for (std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
-      if (text.compare(at, word.size(), word) != 0) continue;
-      if (at + word.size() < text.size() && absl::ascii_isalnum(static_cast<unsigned char>(text[at + word.size()])))
-        continue;
+    constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
+    const auto word = absl::c_find_if(kWords, [&](std::string_view name) {
+      return text.compare(at, name.size(), name) == 0 &&
+             !absl::ascii_isalnum(static_cast<unsigned char>(text[at + name.size()]));
+    });
+    if (word == std::end(kWords)) {
+      clean += character;
+    } else {
       clean += "null";
-      at += word.size() - 1;
-      replaced = true;
-      break;
+      at += word->size() - 1;
     }
-    if (!replaced) clean += character;
   }
   return clean;
 }
@@ -185,8 +185,7 @@ Json FileLine(const std::string& name, const Json& metadata) {
 std::optional<double> SecondsOf(const std::string& naive) {
   absl::Time time;
   std::string error;
-  const absl::string_view text(naive.data(), naive.size());
-  if (!absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", text, absl::UTCTimeZone(), &time, &error)) return std::nullopt;
+  if (!absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", naive, absl::UTCTimeZone(), &time, &error)) return std::nullopt;
   return absl::ToDoubleSeconds(time - absl::UnixEpoch());
 }
 
@@ -254,33 +253,34 @@ void AddWorkers(const RoastcoffeaTimelines& timelines, Patch* patch) {
       tracked && core_integral > 0 ? std::optional<double>(core_integral / timelines.stop) : std::nullopt;
   const std::optional<double> core_seconds =
       cores.has_value() && wall_time.has_value() ? std::optional<double>(*cores * *wall_time) : std::nullopt;
-  patch->Set("avg_workers", measured(worker_seconds / timelines.stop), kNotTracked);
-  patch->Set("peak_workers", measured(peak_count), kNotTracked);
-  patch->Set("mean_sampled_workers", measured(count_sum / static_cast<double>(timelines.worker_counts.size())),
-             kNotTracked);
-  patch->Set("total_cores", cores, kNotTracked);
+  const auto set = [patch](const char* key, const std::optional<double>& value) {
+    patch->Set(key, value, kNotTracked);
+  };
+  set("avg_workers", measured(worker_seconds / timelines.stop));
+  set("peak_workers", measured(peak_count));
+  set("mean_sampled_workers", measured(count_sum / static_cast<double>(timelines.worker_counts.size())));
+  set("total_cores", cores);
   patch->Set("peak_cores", std::nullopt, "roastcoffea samples the cores of each worker at other times");
-  patch->Set("cores_per_worker", Ratio(measured(core_integral), measured(worker_seconds)), kNotTracked);
-  patch->Set("core_seconds", core_seconds, kNotTracked);
-  patch->Set("peak_memory_bytes", has_memory ? std::optional<double>(peak_memory) : std::nullopt, kNotTracked);
+  set("cores_per_worker", Ratio(measured(core_integral), measured(worker_seconds)));
+  set("core_seconds", core_seconds);
+  set("peak_memory_bytes", has_memory ? std::optional<double>(peak_memory) : std::nullopt);
   patch->Set("peak_total_memory_bytes", std::nullopt, "roastcoffea's samples of workers were not added up by instant");
-  patch->Set("avg_memory_per_worker_bytes", has_memory ? Ratio(memory_integral, memory_seconds) : std::nullopt,
-             kNotTracked);
+  set("avg_memory_per_worker_bytes", has_memory ? Ratio(memory_integral, memory_seconds) : std::nullopt);
   patch->Set("memory_utilization_avg",
              has_memory ? Ratio(memory_integral, SumOfIntegrals(timelines, "worker_memory_limit")) : std::nullopt,
              "the roastcoffea measurement holds no memory limit of workers");
   for (const char* key : {"memory_utilization_min", "memory_utilization_max"}) {
     patch->Set(key, std::nullopt, "not taken from roastcoffea's samples");
   }
-  patch->Set("task_slot_utilization_avg",
-             Ratio(measured(SumOfIntegrals(timelines, "worker_executing")), measured(core_integral)), kNotTracked);
-  patch->Set("worker_cpu_utilization_avg",
-             Ratio(measured(SumOfIntegrals(timelines, "worker_cpu") / 100), measured(core_integral)), kNotTracked);
-  patch->Set("core_efficiency", Ratio(patch->Get("busy_time"), core_seconds), kNotTracked);
-  patch->Set("ideal_wall_time", Ratio(patch->Get("busy_time"), cores), kNotTracked);
+  set("task_slot_utilization_avg",
+      Ratio(measured(SumOfIntegrals(timelines, "worker_executing")), measured(core_integral)));
+  set("worker_cpu_utilization_avg",
+      Ratio(measured(SumOfIntegrals(timelines, "worker_cpu") / 100), measured(core_integral)));
+  set("core_efficiency", Ratio(patch->Get("busy_time"), core_seconds));
+  set("ideal_wall_time", Ratio(patch->Get("busy_time"), cores));
   const std::optional<double> rate = Ratio(patch->Get("total_events"), core_seconds);
-  patch->Set("event_rate_core_hz", rate, kNotTracked);
-  patch->Set("event_rate_core_khz", Ratio(rate, 1000), kNotTracked);
+  set("event_rate_core_hz", rate);
+  set("event_rate_core_khz", Ratio(rate, 1000));
   constexpr char kWhichWorker[] = "roastcoffea's chunk records do not say on which worker they ran";
   for (const char* key : {"load_imbalance", "balance", "max_open_chunks", "rss_slope", "rss_slope_low",
                           "rss_slope_high", "oversubscribed_core_seconds", "tail_time"}) {
