@@ -43,8 +43,8 @@ struct RobustFit {
 
 /// Theil-Sen line (Sen, JASA 63, 1968): the median of the slopes between pairs of points, then the median of what is
 /// left. The pairs are those of at most 256 groups of equal or neighbouring events, each at its median duration; a pair
-/// weighs the product of their sizes. So up to 256 points of different events it is exact; it costs O(n log n), and does
-/// not depend on the points' order. No points: all zero. Afterwards the points are in order of events.
+/// weighs the product of their sizes. So up to 256 points of different events it is exact; it costs O(n log n), and
+/// does not depend on the points' order. No points: all zero. Afterwards the points are in order of events.
 RobustFit FitDuration(absl::Span<ChunkPoint> points);
 
 /// Fewer `ok` attempts of a dataset have no quartiles worth the name: it is not judged.
