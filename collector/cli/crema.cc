@@ -27,8 +27,9 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
 // named option takes one value each time that it is given, so that a SOURCE may follow it.
 void SetRulesOfOptions(CLI::App* program) {
   constexpr const char* kPaths[] = {
-      "SOURCE",   "DIR",    "--output",     "--baseline", "--coffea-report", "--metrics-by-dataset",
-      "--python", "--bind", "--token-file", "--host",     "--write-share",   "--chart"};
+      "SOURCE",  "DIR",        "--output", "--baseline",   "--coffea-report", "--metrics-by-dataset",
+      "--spill", "--python",   "--bind",   "--token-file", "--host",          "--write-share",
+      "--chart", "--expected", "--junit"};
   const CLI::Validator is_given([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   for (CLI::App* command : program->get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {

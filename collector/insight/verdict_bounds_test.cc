@@ -24,6 +24,23 @@ namespace crema {
 namespace {
 
 class VerdictBound : public testing::TestWithParam<Knob> {};
+class VerdictThreshold : public VerdictBound {};     // bound 0
+class VerdictThatTurnsBad : public VerdictBound {};  // thresholds beyond which a verdict is bad
+class VerdictOfShares : public VerdictBound {};      // of what needs shares of the core-seconds
+
+template <class Takes>
+std::vector<Knob> KnobsThat(const Takes& takes) {
+  std::vector<Knob> knobs;
+  std::copy_if(std::begin(kKnobs), std::end(kKnobs), std::back_inserter(knobs), takes);
+  return knobs;
+}
+
+bool IsThreshold(const Knob& knob) { return knob.bound == 0; }
+bool TurnsBad(const Knob& knob) { return IsThreshold(knob) && !std::isinf(RuleOf(knob.id).threshold.bad); }
+bool NeedsShares(const Knob& knob) {
+  return knob.id != "incomplete-measurement" && knob.id != "worker-loss" && knob.id != "failing-chunks" &&
+         knob.id != "failing-tasks";
+}
 
 std::optional<Verdict> VerdictOf(const std::string& id, const Json& document) {
   for (Verdict& verdict : Judge(document)) {
@@ -57,17 +74,15 @@ TEST_P(VerdictBound, IsAppliedAsItIsPrinted) {
   }
 }
 
-TEST_P(VerdictBound, TurnsBadWhereItIsPrinted) {
+TEST_P(VerdictThatTurnsBad, TurnsBadWhereItIsPrinted) {
   const Knob& knob = GetParam();
   const VerdictRule& rule = RuleOf(knob.id);
-  if (knob.bound != 0 || std::isinf(rule.threshold.bad)) return;
   EXPECT_EQ(Judged(knob, rule.threshold.bad * (1 + 1e-6))->severity, Severity::kBad) << rule.threshold.bad;
   EXPECT_EQ(Judged(knob, rule.threshold.bad * (1 - 1e-6))->severity, rule.threshold.severity) << rule.threshold.bad;
 }
 
-TEST_P(VerdictBound, FiresWithEvidenceWordsAndWhatToDo) {
+TEST_P(VerdictThreshold, FiresWithEvidenceWordsAndWhatToDo) {
   const Knob& knob = GetParam();
-  if (knob.bound != 0) return;
   const Bound& bound = BoundOf(knob);
   const std::optional<Verdict> verdict = Judged(knob, bound.value + (IsBelow(bound) ? -0.01 : 0.01) * bound.value);
   ASSERT_TRUE(verdict.has_value());
@@ -78,12 +93,8 @@ TEST_P(VerdictBound, FiresWithEvidenceWordsAndWhatToDo) {
   EXPECT_LE(verdict->saving.value_or(1), 1);
 }
 
-TEST_P(VerdictBound, IsNoAlarmWhereTooLittleWasMeasured) {
+TEST_P(VerdictOfShares, IsNoAlarmWhereTooLittleWasMeasured) {
   const Knob& knob = GetParam();
-  // they need no shares
-  for (const char* id : {"incomplete-measurement", "worker-loss", "failing-chunks", "failing-tasks"}) {
-    if (knob.id == id) return;
-  }
   Json document = HealthyRun();
   knob.set(&document, BoundOf(knob).value);
   SetBudget(&document, {{"compute", 0.5}});
@@ -91,6 +102,9 @@ TEST_P(VerdictBound, IsNoAlarmWhereTooLittleWasMeasured) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, VerdictBound, testing::ValuesIn(kKnobs));
+INSTANTIATE_TEST_SUITE_P(Each, VerdictThreshold, testing::ValuesIn(KnobsThat(IsThreshold)));
+INSTANTIATE_TEST_SUITE_P(Each, VerdictThatTurnsBad, testing::ValuesIn(KnobsThat(TurnsBad)));
+INSTANTIATE_TEST_SUITE_P(Each, VerdictOfShares, testing::ValuesIn(KnobsThat(NeedsShares)));
 
 TEST(VerdictBounds, DaskWorkersAreBadWhereDaskPausesThem) {
   Json document = HealthyRun();

@@ -220,6 +220,25 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsHaveAsManyCoresAsTheyUsed) {
   EXPECT_EQ(cores(8 * kSecond, 5 * kSecond / 2), 1) << "mostly in turns";
 }
 
+TEST_F(MeasureWaitsTest, WhyTheyAreNotKnownIsSaidUnlessTheyWereSwitchedOff) {
+  const auto warnings = [this](const Line& sampled, const Line& at_end) {
+    Line end = EndLine(10);
+    end["waits_reason"] = at_end;
+    Write("a.jsonl",
+          {ProcessLine(1, 0), Chunk({}), {{"type", "sample"}, {"time_ns", At(5)}, {"waits_reason", sampled}}, end});
+    std::string text;
+    const Document document = Take();
+    for (const Document& warning : document["quality"]["warnings"]) text += warning.get<std::string>() + "\n";
+    return text;
+  };
+  const std::string known = warnings(nullptr, nullptr);
+  EXPECT_EQ(known.find("waited for"), std::string::npos) << known;
+  EXPECT_EQ(warnings("switched off", "switched off"), known);
+  const std::string expected = known + "it is not known what threads waited for: the kernel refuses (processes: 1)\n";
+  EXPECT_EQ(warnings("the kernel refuses", "the kernel refuses"), expected);
+  EXPECT_EQ(warnings("the kernel refuses", nullptr), expected) << "a process that was killed has no last line";
+}
+
 TEST_F(MeasureWaitsTest, WhatClocksDifferByIsNoThread) {
   Line chunk = Chunk({});
   chunk["unannounced_cpu_ns"] = 1000;

@@ -708,6 +708,7 @@ struct SampleFact {
   std::vector<SectionFact> sections;
   std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
   ProcessCounts counts;
+  std::string_view waits_reason;    ///< why it is not known what its threads wait for; empty: it is
   std::vector<MetricFact> metrics;  ///< of no chunk, since the process began
 };
 
@@ -744,6 +745,7 @@ struct EndFact {
   std::optional<int64_t> lost_samples;    ///< samples of native stacks that have no line
   std::vector<MetricFact> metrics;        ///< of no chunk
   ProcessCounts counts;
+  std::string_view waits_reason;  ///< as a sample's
 };
 
 enum class RecordType {

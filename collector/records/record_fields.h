@@ -310,7 +310,7 @@ inline constexpr auto kSampleFields = Joined<Field<SampleFact>>(
     Counts<&SampleFact::rss_bytes, &SampleFact::cpu_ns, &SampleFact::threads, &SampleFact::open_chunks,
            &SampleFact::read_bytes, &SampleFact::write_bytes, &SampleFact::memory_limit_bytes>(),
     Objects<&SampleFact::sections, kSectionFields>("sections"), Counts<&SampleFact::overhead_ns>(),
-    CountsInList<&SampleFact::counts>(MembersOfProcessCounts()),
+    CountsInList<&SampleFact::counts>(MembersOfProcessCounts()), Fields<&SampleFact::waits_reason>(),
     Objects<&SampleFact::metrics, kMetricFields>("metrics"));
 
 inline constexpr auto kFileFields =
@@ -326,7 +326,7 @@ inline constexpr auto kEndFields = Joined<Field<EndFact>>(
     Counts<&EndFact::chunks, &EndFact::failed, &EndFact::open, &EndFact::dropped, &EndFact::summed_chunks,
            &EndFact::misused, &EndFact::unwritten, &EndFact::outside_chunks, &EndFact::tasks_left_out,
            &EndFact::lost_samples, &EndFact::overhead_ns, &EndFact::cpu_ns>(),
-    CountsInList<&EndFact::counts>(MembersOfProcessCounts()), Objects<&EndFact::sections, kSectionFields>("sections"),
-    Objects<&EndFact::metrics, kMetricFields>("metrics"));
+    CountsInList<&EndFact::counts>(MembersOfProcessCounts()), Fields<&EndFact::waits_reason>(),
+    Objects<&EndFact::sections, kSectionFields>("sections"), Objects<&EndFact::metrics, kMetricFields>("metrics"));
 
 }  // namespace crema::json

@@ -27,6 +27,7 @@ _TABLES = (
     "files",
     "fine",
     "functions",
+    "gpu_kernels",
     "hosts",
     "memory_sections",
     "modules",
@@ -34,7 +35,6 @@ _TABLES = (
     "process_sections",
     "processes",
     "requests",
-    "waits",
     "resource_advice",
     "sections",
     "slow_spells",
@@ -42,6 +42,7 @@ _TABLES = (
     "task_threads",
     "threads",
     "verdicts",
+    "waits",
     "workers",
 )
 

@@ -25,7 +25,8 @@ class LanesTest(MeasuredRunsCase):
                 document = json.loads((run / "measurement.json").read_text(encoding="utf-8"))
                 metrics = document["metrics"]
                 self.assertEqual([worker["cores"] for worker in document["workers"]], [threads])
-                self.assertLessEqual(metrics["lane_time"], threads * metrics["wall_time"])
+                # Clocks are read one after the other, and a thread may lose its CPU between two of them.
+                self.assertLessEqual(metrics["lane_time"], 1.02 * threads * metrics["wall_time"])
                 self.assertLessEqual(metrics["ideal_wall_time"], metrics["wall_time"])
                 self.assertLessEqual(metrics["balance"] or 0, 1)
                 self.assertLess(metrics["oversubscribed_core_seconds"], 0.1 * metrics["core_seconds"])

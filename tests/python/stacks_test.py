@@ -192,7 +192,9 @@ assert sum(row[0] for row in counts.stacks.values()) == 50_000
         self.record(text, python=self.python)
 
     def test_no_garbage_is_collected_while_python_lists_its_threads(self):
-        version = subprocess.run([self.python, "-c", "import sys; print(sys.hexversion)"], capture_output=True, check=True)
+        version = subprocess.run(
+            [self.python, "-c", "import sys; print(sys.hexversion)"], capture_output=True, check=True
+        )
         if int(version.stdout) >= 0x030C0000:
             self.skipTest("Python collects no garbage inside functions written in C")
         text = """

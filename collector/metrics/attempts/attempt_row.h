@@ -85,6 +85,7 @@ struct ProcessRow : ProcessIdentity {
   ProcessCounts counts;                  ///< the largest of each that it, or `crema run`, read
   std::vector<ProcessSample> samples;    ///< by time
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
+  std::string waits_reason;              ///< why it is not known what its threads wait for; empty: it is
 
   // Where it says that an engine started it for one task.
   std::string job;                ///< the engine's name, the task's and its step, `slurm 14.0`; empty: not known

@@ -86,7 +86,7 @@ class Summand {
     }
     if (!ended_) return;
     ++sums.durations;
-    sums.AddTimes(attempt_, cpu_ns_, blocked_ns_, 1);
+    sums.AddTimes(attempt_, cpu_ns_, blocked_ns_);
     sums.rss_delta.Add(rss_delta_);
   }
 

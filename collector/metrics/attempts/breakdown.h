@@ -74,15 +74,17 @@ struct AttemptSums {
   /// `is_result` is set; `helpers` is the table that the attempt points into.
   void Add(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers);
   void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers);
-  /// Those of an ended attempt, or of so many together.
-  void AddTimes(const AttemptRow& row, std::optional<int64_t> cpu, std::optional<int64_t> blocked, int64_t summands) {
-    duration_ns.Add(row.duration_ns, summands);
-    cpu_ns.Add(cpu, summands);
-    cpu_wait_ns.Add(Known(row.cpu_wait_ns), summands);
-    blocked_ns.Add(blocked, summands);
-    system_cpu_ns.Add(Known(row.system_cpu_ns), summands);
-    minor_faults.Add(Known(row.minor_faults), summands);
-    major_faults.Add(Known(row.major_faults), summands);
+  /// Those of an ended attempt, or of so many `summands` together.
+  template <class... Summands>
+  void AddTimes(const AttemptRow& row, std::optional<int64_t> cpu, std::optional<int64_t> blocked,
+                Summands... summands) {
+    duration_ns.Add(row.duration_ns, summands...);
+    cpu_ns.Add(cpu, summands...);
+    cpu_wait_ns.Add(Known(row.cpu_wait_ns), summands...);
+    blocked_ns.Add(blocked, summands...);
+    system_cpu_ns.Add(Known(row.system_cpu_ns), summands...);
+    minor_faults.Add(Known(row.minor_faults), summands...);
+    major_faults.Add(Known(row.major_faults), summands...);
   }
 };
 

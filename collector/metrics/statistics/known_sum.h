@@ -13,8 +13,13 @@ struct KnownSum {
   absl::int128 sum = 0;
   int64_t count = 0;  ///< summands
 
-  /// A value, or a sum of `summands`, all of them known or none.
-  void Add(const std::optional<int64_t>& value, int64_t summands = 1) {
+  void Add(const std::optional<int64_t>& value) {
+    if (!value.has_value()) return;
+    sum += *value;
+    ++count;
+  }
+  /// A sum of `summands`, all of them known or none.
+  void Add(const std::optional<int64_t>& value, int64_t summands) {
     if (!value.has_value()) return;
     sum += *value;
     count = AddCounts(count, summands);

@@ -31,7 +31,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   KeepLarger<&ProcessRow::boot_id, &ProcessRow::pid_namespace, &ProcessRow::parent_pid, &ProcessRow::last_ns,
              &ProcessRow::engine_worker, &ProcessRow::job, &ProcessRow::working_directory,
              &ProcessRow::declared_threads, &ProcessRow::lanes_peak, &ProcessRow::allowed_cores,
-             &ProcessRow::granted_cores, &ProcessRow::memory_limit_bytes>(other, &row);
+             &ProcessRow::granted_cores, &ProcessRow::memory_limit_bytes, &ProcessRow::waits_reason>(other, &row);
   if (other.is_engine_worker) {
     row.state =
         other.state;  // the engine's plug-in sees the worker's end, and the SDK's log may end after the last copy
@@ -144,6 +144,7 @@ void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);  // it grows; a process that is killed has no `end`
   log.row.counts.Raise(fact.counts);
+  log.row.waits_reason = std::max(log.row.waits_reason, std::string(fact.waits_reason));
   log.row.samples.push_back({fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks,
                              fact.memory_limit_bytes, fact.counts.anonymous_bytes, fact.counts.run_delay_ns});
 }
@@ -159,6 +160,7 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   Log& log = logs_[ref.index];
   SawAlive(ref, fact.time_ns);
   log.row.counts.Raise(fact.counts);
+  log.row.waits_reason = std::max(log.row.waits_reason, std::string(fact.waits_reason));
   if (fact.cpu_ns.has_value()) {
     log.row.cpu_readings.push_back({fact.time_ns, *fact.cpu_ns, fact.counts.run_delay_ns});
   }
