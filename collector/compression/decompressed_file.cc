@@ -28,7 +28,7 @@ class DecompressedFile::Decoder {
   }
 
  protected:
-  /// Of the file as it is.
+  /// Reads bytes of the file as they lie on the disk.
   int64_t ReadRaw(char* to, size_t bytes, absl::Status* status) {
     ssize_t got;
     do {

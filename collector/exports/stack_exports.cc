@@ -131,7 +131,7 @@ class FoldedLines {
     lines_[place->second].second = AddCounts(lines_[place->second].second, number);
   }
   bool Has(const std::string& stack) const { return places_.count(stack) != 0; }
-  /// 0: there is no such stack.
+  /// 0 if the stack is unknown.
   int64_t NumberOf(const std::string& stack) const { return Has(stack) ? lines_[places_.at(stack)].second : 0; }
   const std::vector<std::pair<std::string, int64_t>>& all() const { return lines_; }
 

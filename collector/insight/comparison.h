@@ -139,7 +139,7 @@ struct ComparisonGate {
   bool is_relative = false;
 };
 
-/// Errors: InvalidArgument, in one line, for a text that is no gate.
+/// Errors: InvalidArgument with one line if the text is not a gate.
 absl::StatusOr<ComparisonGate> ParseGate(const std::string& text);
 
 struct GateResult {

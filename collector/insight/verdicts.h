@@ -31,7 +31,7 @@ std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement);
 /// `≈ 12 %` of the core-seconds that could be saved; empty where that is not known, or less than 0.1 %.
 std::string SavingText(const VerdictRow& verdict);
 
-/// Of its severity; nullopt: it is an info.
+/// The mark of its severity; nullopt for an info.
 std::optional<Mark> MarkOf(const VerdictRow& verdict);
 
 /// Sets `cause` where one verdict explains another.

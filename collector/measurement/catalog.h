@@ -12,7 +12,7 @@ struct MetricFields {
   String unit;      ///< `s`, `B`, `count`, `ratio`, ...; empty for lists
   String label;     ///< for people
   String text;      ///< the definition in one sentence
-  String why_null;  ///< why there is no value where nothing more particular is known
+  String why_null;  ///< the reason for a null, unless the run gives a better one
 };
 using MetricDefinition = MetricFields<std::string>;
 using MetricEntry = MetricFields<std::string_view>;

@@ -103,7 +103,7 @@ struct Measurement {
 
   /// A number of `metrics`, in the unit of docs/metrics.md; nullopt: not measured.
   std::optional<double> Metric(std::string_view key) const { return metrics.Number(key); }
-  /// Why a metric is null; "not measured" where nothing more particular is known.
+  /// Why a metric is null; "not measured" if no reason is known.
   std::string WhyNotMeasured(std::string_view key) const;
 };
 

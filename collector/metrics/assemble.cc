@@ -90,12 +90,12 @@ void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
          warnings, SumsTable::kMaxRows);
 }
 
-/// What the SDK could not keep or see, by cause.
+/// What the SDK could not keep, by cause; and why it did not see what threads waited for.
 void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
   std::map<std::string_view, int64_t> without_waits;  // by reason
   for (const ProcessRow& process : processes.processes) ++without_waits[process.waits_reason];
   for (const auto& [reason, count] : without_waits) {
-    if (reason.empty() || reason == "switched off") continue;  // what was asked for is no fault
+    if (reason.empty() || reason == "switched off") continue;  // nobody asked for waits
     warnings.push_back(fmt::format("it is not known what threads waited for: {} (processes: {})", reason, count));
   }
   WarnIf(processes.guards_misused,

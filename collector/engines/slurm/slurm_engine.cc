@@ -122,7 +122,7 @@ void SetTimes(std::string_view start_text, std::string_view end_text, std::strin
 /// queue again has several rows with `--duplicates`: each is a run of it.
 class SacctJobs {
  public:
-  /// Queries that overlap bring several rows of one run. The last one holds. False: it is no row of sacct.
+  /// A run has several rows if queries overlap; the last one counts. False: the cells are not a row of sacct.
   bool Add(const SacctHeader& header, const SacctCells& cells) {
     const Row row = {header, cells};
     std::string_view name = row["JobID"];

@@ -45,7 +45,7 @@ struct CatalogAddress {
 CatalogAddress ParseCatalogAddress(std::string_view address);
 
 /// The managers of this `type` and name in an answer to `/query.json`, as one line with a JSON list. Fails if the text
-/// is no such answer.
+/// is not an answer of a catalog server.
 absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project);
 
 /// Takes lines of `ManagersIn`. `engine` is what people call it: `TaskVine`. `run` outlives it.

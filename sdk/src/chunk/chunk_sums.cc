@@ -212,8 +212,8 @@ ChunkSums::Row* ChunkSums::FindOrAdd(const Recorder& recorder, const ChunkState&
   Row* row = nullptr;
   if (!state.identity.broken()) {
     row = FindOrAdd(state.parts, state.failed, most);
-    if (row == nullptr)
-      row = FindOrAdd({state.parts.dataset, kOtherFile, state.parts.pass}, state.failed, most + most / 4);
+    const IdentityParts of_other_files = {state.parts.dataset, kOtherFile, state.parts.pass};
+    if (row == nullptr) row = FindOrAdd(of_other_files, state.failed, most + most / 4);
   }
   return row != nullptr ? row : FindOrAdd({kOtherDataset, kOtherFile, kNoPass}, state.failed, UINT64_MAX);
 }

@@ -240,7 +240,8 @@ SectionTree::SectionTree() noexcept {
 SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) noexcept {
   if (SectionNode* node = parent->is_unkept ? nullptr : FindOrAddKept(parent, name); node != nullptr) return node;
   AddTo(&dropped_, 1);
-  if (parent->is_unkept || parent->unkept_child != nullptr) return parent->unkept_child;
+  if (parent->is_unkept) return nullptr;
+  if (parent->unkept_child != nullptr) return parent->unkept_child;
   SectionNode* const node = NewNode(parent, {});
   if (node != nullptr) node->is_unkept = true;
   return parent->unkept_child = node;
