@@ -334,6 +334,15 @@ TEST(Verdicts, DoNotSayWhatCodeWaitedForWhereTheKernelDidNotTell) {
       "Your code was blocked for 40 % of the core-seconds and computed for 60 %. What it waited for is not known.");
 }
 
+TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 60}, {"blocked", 40}});
+  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits"));
+  document["quality"]["processes_without_waits"] = 1;
+  EXPECT_THAT(Find(document, "waiting-bound").suggestion,
+              AllOf(HasSubstr("crema show --table quality"), Not(HasSubstr("--waits"))));
+}
+
 TEST(Verdicts, CallComputeBoundFromSixtyPercentOn) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 60.1}, {"idle", 39.9}});

@@ -205,6 +205,8 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
 
 std::string WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
+  if (shares.empty() && measurement.quality.processes_without_waits.has_value())
+    return "crema show --table quality says why it is not known what threads waited for. Sections show where.";
   if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
   if (shares[0].object == kPipe && kNearlyAllOfIt.Holds(shares[0].object_share))
     return "Another thread or program is at the other end of the pipe: look at that one.";

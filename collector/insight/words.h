@@ -57,7 +57,7 @@ struct CommonWaits {
 };
 CommonWaits WaitsInCommon(const Measurement& measurement);
 
-/// What helps against the kind that took most; empty where that is not known.
+/// What helps against the kind that took most, or says why no kind is known; empty where crema run --waits may help.
 std::string WaitAdvice(const Measurement& measurement);
 
 // A CPU quota that held the run back: what it is called in sentences.

@@ -36,8 +36,14 @@ struct ChunkQuantity {
   std::string_view label;
   std::string_view text;
   std::string_view why_null;
+
+  Kind kind() const {
+    return unit == "s" ? Kind::kDuration : unit == "B" ? Kind::kMemory : unit == "Hz" ? Kind::kRate : Kind::kCount;
+  }
 };
 
+/// What tables show of each; the keys are `chunk_duration_mean` and so on.
+inline constexpr std::string_view kShownStatistics[] = {"mean", "std", "min", "p50", "p90", "p95", "p99", "max"};
 /// The nine quantities of docs/metrics.md, "Chunks: distributions".
 absl::Span<const ChunkQuantity> ChunkQuantities();
 

@@ -105,6 +105,10 @@ constexpr Column kQualityColumns[] = {
     FieldOf<&Quality::records_lost_bytes>(Kind::kMemory, "records that workers sent and the scheduler could not keep"),
     FieldOf<&Quality::tree_cpu_sampled>(Kind::kCount, "processes whose CPU is known from their last sample only"),
     FieldOf<&Quality::processes_left_running>(Kind::kCount, "processes of the command that outlived it"),
+    FieldOf<&Quality::processes_without_waits>(
+        Kind::kCount,
+        "processes that could not see what their threads waited for; `warnings` has the reasons; null: "
+        "none, or nobody asked"),
     FieldOf<&Quality::missing_values>(Kind::kText, "ok attempts without a value, by quantity"),
     Column{"not_measured", "", "why a metric is null, by key", nullptr, nullptr, nullptr, "", Kind::kText, 0},
     FieldOf<&Quality::warnings>(Kind::kText, "one line each"),

@@ -120,6 +120,7 @@ struct Quality {
   Number records_lost_bytes;
   Number tree_cpu_sampled;
   Number processes_left_running;
+  Number processes_without_waits;
   CountsByName missing_values;
   std::vector<std::string> warnings;
   static absl::Span<const Column> Columns();

@@ -90,14 +90,19 @@ void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
          warnings, SumsTable::kMaxRows);
 }
 
-/// What the SDK could not keep, by cause; and why it did not see what threads waited for.
-void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
-  std::map<std::string_view, int64_t> without_waits;  // by reason
-  for (const ProcessRow& process : processes.processes) ++without_waits[process.waits_reason];
-  for (const auto& [reason, count] : without_waits) {
+void WarnOfWaits(const ProcessFindings& processes, Quality& quality) {
+  std::map<std::string_view, int64_t> refused;  // processes by reason
+  for (const ProcessRow& process : processes.processes) ++refused[process.waits_reason];
+  for (const auto& [reason, count] : refused) {
     if (reason.empty() || reason == "switched off") continue;  // nobody asked for waits
-    warnings.push_back(fmt::format("it is not known what threads waited for: {} (processes: {})", reason, count));
+    quality.processes_without_waits = quality.processes_without_waits.value_or(0) + static_cast<double>(count);
+    quality.warnings.push_back(
+        fmt::format("it is not known what threads waited for: {} (processes: {})", reason, count));
   }
+}
+
+/// What the SDK could not keep, by cause.
+void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
   WarnIf(processes.guards_misused,
          "{} guards were not used as they should be (a chunk that ended on another thread, sections that do not nest): "
          "what they recorded is missing",
@@ -613,6 +618,7 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
     quality.tree_cpu_sampled = figures.tree->totals.tree_cpu_sampled;
     quality.processes_left_running = figures.tree->totals.processes_left_running;
   }
+  WarnOfWaits(processes, quality);
   WarnOfDrops(processes, quality.warnings);
   WarnOfSums(figures, quality.warnings);
   if (records_lost > 0) {

@@ -228,6 +228,8 @@ TEST_F(MeasureWaitsTest, WhyTheyAreNotKnownIsSaidUnlessTheyWereSwitchedOff) {
           {ProcessLine(1, 0), Chunk({}), {{"type", "sample"}, {"time_ns", At(5)}, {"waits_reason", sampled}}, end});
     std::string text;
     const Document document = Take();
+    const bool is_refused = sampled == "the kernel refuses";
+    EXPECT_EQ(document["quality"]["processes_without_waits"], is_refused ? Document(1) : Document(nullptr));
     for (const Document& warning : document["quality"]["warnings"]) text += warning.get<std::string>() + "\n";
     return text;
   };

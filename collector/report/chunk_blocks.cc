@@ -112,11 +112,10 @@ std::string SlowestCard(const PageInput& input) {
 }
 
 std::string DistributionsFold(const Measurement& measurement) {
-  constexpr std::string_view kColumns[] = {"mean", "std", "min", "p50", "p90", "p95", "p99", "max"};
   HtmlTable table;
   table.caption = "How chunks are distributed";
   table.columns = {{"of a chunk", false}};
-  for (const std::string_view column : kColumns) table.columns.push_back({std::string(column)});
+  for (const std::string_view column : kShownStatistics) table.columns.push_back({std::string(column)});
   std::string absent;
   for (const ChunkQuantity& quantity : ChunkQuantities()) {
     const std::string mean = std::string(quantity.key) + "_mean";
@@ -124,14 +123,10 @@ std::string DistributionsFold(const Measurement& measurement) {
       absent += fmt::format("<li>{}: {}</li>", Escaped(quantity.label), Escaped(measurement.WhyNotMeasured(mean)));
       continue;
     }
-    const Kind kind = quantity.unit == "s"    ? Kind::kDuration
-                      : quantity.unit == "B"  ? Kind::kMemory
-                      : quantity.unit == "Hz" ? Kind::kRate
-                                              : Kind::kCount;
     std::vector<HtmlCell> cells = {{Term(measurement, mean, quantity.label)}};
-    for (const std::string_view column : kColumns) {
+    for (const std::string_view column : kShownStatistics) {
       const std::string key = fmt::format("{}_{}", quantity.key, column);
-      cells.push_back(FieldCell(CellOf(Number(measurement.Metric(key))), kind, "metrics." + key));
+      cells.push_back(FieldCell(CellOf(Number(measurement.Metric(key))), quantity.kind(), "metrics." + key));
     }
     table.rows.push_back(std::move(cells));
   }

@@ -80,26 +80,19 @@ void AddPlain(std::string_view name, const Measurement& measurement, const Termi
 
 /// The distributions, one row each, from the keys of `metrics`.
 void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
-  constexpr std::pair<std::string_view, Kind> kQuantities[] = {
-      {"chunk_duration", Kind::kDuration}, {"chunk_cpu", Kind::kDuration},
-      {"chunk_cpu_wait", Kind::kDuration}, {"chunk_blocked", Kind::kDuration},
-      {"chunk_events", Kind::kCount},      {"chunk_time_per_event", Kind::kDuration},
-      {"chunk_rss_delta", Kind::kMemory},  {"chunk_rss_delta_per_event", Kind::kMemory},
-      {"chunk_event_rate", Kind::kRate}};
-  constexpr std::array<std::string_view, 8> kStatistics = {"mean", "std", "min", "p50", "p90", "p95", "p99", "max"};
   DocumentTable table;
   table.text.columns.push_back({"of ok attempts", Align::kLeft});
-  for (std::string_view statistic : kStatistics) {
+  for (std::string_view statistic : kShownStatistics) {
     const bool always = statistic == "mean" || statistic == "p50" || statistic == "max";
     table.text.columns.push_back({std::string(statistic), Align::kRight, always ? 0 : 1});
   }
-  for (const auto& [key, kind] : kQuantities) {
-    std::string name(key.substr(6));
+  for (const ChunkQuantity& quantity : ChunkQuantities()) {
+    std::string name(quantity.key.substr(6));
     absl::c_replace(name, '_', ' ');
     PaintedLine row = {{name}};
-    for (std::string_view statistic : kStatistics) {
-      const Number value = measurement.Metric(fmt::format("{}_{}", key, statistic));
-      row.push_back({CellText(CellOf(value), kind)});
+    for (std::string_view statistic : kShownStatistics) {
+      const Number value = measurement.Metric(fmt::format("{}_{}", quantity.key, statistic));
+      row.push_back({CellText(CellOf(value), quantity.kind())});
     }
     table.text.rows.push_back(std::move(row));
   }
