@@ -16,7 +16,7 @@ import time
 import timeit
 
 import crema_hep as crema
-from crema_hep import chunk, dask_activities, library
+from crema_hep import dask_activities, decoration, library
 
 _BRANCHES = 947
 _READ = 20
@@ -167,7 +167,7 @@ def main() -> None:
         with crema.TrackMetrics("outer"):
             limit_ns = _best_ns(_empty_block, 20_000) + _best_ns(_section_calls, 20_000)
             _row("section", _best_ns(_section, 20_000), limit_ns, 0.5)
-        chunk.run_as_chunk(_process, (_Events,), {})  # the file's facts, once per file
+        decoration.run_as_chunk(_process, (_Events,), {})  # the file's facts, once per file
         _row(f"chunk of {_BRANCHES} branches", _best_ns(_chunk, 500), _best_ns(_chunk_calls, 500), 50)
         _row("the same, cold", _cold_ns(_chunk), _cold_ns(_chunk_calls))
         _row("sections handed out", _best_ns(_chunk_handed_out, 500), _best_ns(_chunk_of_sections, 500), 50)

@@ -20,10 +20,11 @@ check_python()  # first: an old Python cannot read the modules below
 import importlib
 
 from .cluster_records import collect_on
-from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
+from .chunk import ChunkHandle, current_chunk
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
 from .dask_activities import sections_to_dask
+from .decoration import TrackMetrics, track_metrics
 from .fileset import work_items
 from .fine_metrics import extract_per_task_metrics
 from .measurement import Measurement, load, load_measurement

@@ -4,15 +4,11 @@ import ctypes
 import threading
 import weakref
 
-from . import library, nanoevents
+from . import library
 from .dask_activities import sections_to_dask
-from .decoration import decorated, is_decorated, warn_of_lazy_result
 from .guard import take_back
 from .interruption import is_interruption
-from .notice import warn
 from .passes import pass_of
-from .section import track_section
-from .uproot_requests import measured_uproot
 
 _begin = library.functions["crema_chunk_begin"]
 _end = library.functions["crema_chunk_end"]
@@ -51,16 +47,6 @@ class _OpenChunks(threading.local):
 _open_chunks = _OpenChunks()
 
 
-class _Calls(threading.local):
-    """Sources of the events of this thread's decorated calls, the innermost last."""
-
-    def __init__(self):
-        self.stack = []
-
-
-_calls = _Calls()
-
-
 class ChunkHandle:
     """Refers to an open chunk from another thread: see `track_helper`. After the end of the chunk it does nothing. A
     pickled handle refers to no chunk, because no other process has the chunk."""
@@ -82,36 +68,8 @@ class ChunkHandle:
         return ChunkHandle, ()
 
 
-class TrackMetrics:
-    """The chunk, for a `with` block or for each call of a function.
-
-        with TrackMetrics("ttbar", "events.root", 0, 1000) as chunk:
-            chunk.set_events(1000)
-
-        class Processor(processor.ProcessorABC):
-            @track_metrics
-            def process(self, events): ...
-
-    As a decorator it takes dataset, file, tree, entry range, events, bytes read, columns and the file's facts from
-    NanoEvents' metadata. A value that is missing there is unknown; this is never an error. If an exception leaves the
-    chunk, the attempt failed, with the text of the exception, and the exception is passed on unchanged. A guard itself
-    never raises.
-
-    `pass_` names the pass over the data: `@track_metrics(pass_="weights")`. Without it, the function's qualified name,
-    the prefix of the Dask task and the open span distinguish passes.
-    """
-
-    def __new__(cls, dataset=None, *arguments, **named):
-        if not arguments and not named and is_decorated(dataset):
-            return decorated(dataset)
-        return super().__new__(cls)
-
-    def __call__(self, function):
-        """As a decorator: each call is a chunk of the pass `pass_`."""
-        dataset, file, tree, pass_, *entries = self._facts
-        if (dataset, file, tree, *entries) != (None,) * 5:
-            warn("crema: @track_metrics takes only pass_; everything else about a chunk comes from its events")
-        return decorated(function, pass_)
+class Chunk:
+    """The guard of a chunk, for a `with` block. Users write `TrackMetrics` (decoration.py), also a decorator."""
 
     def __init__(
         self, dataset=None, file=None, entry_start=None, entry_stop=None, *, tree=None, pass_=None, events=None
@@ -233,9 +191,6 @@ class TrackMetrics:
         raise TypeError("an open chunk belongs to its thread: give other threads its handle()")
 
 
-track_metrics = TrackMetrics
-
-
 def current_chunk():
     """The innermost chunk that Python code has open on this thread, or None."""
     return _open_chunks.innermost()
@@ -260,40 +215,3 @@ def reason_of(error) -> str:
     name = library.text_of(type.__dict__["__name__"].__get__(type(error)))
     text = library.text_of(error)
     return f"{name}: {text}" if text and text != "?" else name
-
-
-def run_as_chunk(function, arguments, named, pass_=None):
-    """Calls the function as a chunk of the events among its arguments (by the name `events`, else the last one)."""
-    if not _enabled():
-        return function(*arguments, **named)
-    events = named["events"] if "events" in named else arguments[-1] if arguments else None
-    if nanoevents.is_to_come(events):  # the chunks begin where Dask runs the graph
-        with track_section("build graph"):
-            return function(*arguments, **named)
-    source = nanoevents.EventSource(events)
-    calls = _calls.stack
-    if pass_ is None and calls and source.is_same_chunk(calls[-1]):
-        return function(*arguments, **named)  # a method that calls the method it overrides: both are one chunk
-    guard = TrackMetrics(
-        source.dataset,
-        source.file,
-        source.entry_start,
-        source.entry_stop,
-        tree=source.tree,
-        pass_=pass_of(function, arguments) if pass_ is None else pass_,
-        events=source.events,
-    )
-    with guard:
-        if source.file_facts is not None:
-            guard.set_file_info(*source.file_facts)
-        try:
-            calls.append(source)
-            with measured_uproot():
-                result = function(*arguments, **named)
-        finally:
-            if calls:
-                calls.pop()
-            guard.add_bytes_read(source.bytes_read(calls[-1] if calls else None))
-            guard.add_columns(source.columns())
-    warn_of_lazy_result(function, result)
-    return result

@@ -18,7 +18,7 @@ import threading
 import time
 
 from . import library, recorder
-from .chunk import TrackMetrics, run_as_chunk
+from .decoration import TrackMetrics, run_as_chunk
 from .interruption import is_interruption
 from .section import track_cpu_section, track_section
 
