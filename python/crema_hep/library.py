@@ -78,7 +78,7 @@ SectionTextVisitor = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.c_char_p)
 _TEXT, _POINTER, _LONG, _DOUBLE = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 # Result type, argument types (None: not checked), and the function's value if there is no library.
-_SIGNATURES = {
+SIGNATURES = {
     "crema_version": (_TEXT, (), None),
     "crema_enable": (ctypes.c_int, (ctypes.POINTER(Options),), 0),
     "crema_disable": (None, (), None),
@@ -156,7 +156,7 @@ def _without_argument_errors(function):
 def _bind(path: str) -> dict:
     holding_the_gil, releasing_it = ctypes.PyDLL(path), ctypes.CDLL(path)
     functions = {}
-    for name, (result, arguments, _) in _SIGNATURES.items():
+    for name, (result, arguments, _) in SIGNATURES.items():
         function = getattr(releasing_it if name in _WAITS_FOR_THE_DISK else holding_the_gil, name)
         function.restype = result
         if arguments is not None:
@@ -202,7 +202,7 @@ name_gpu_library()
 functions = _load()
 IS_LOADED = bool(functions)
 if not IS_LOADED:
-    functions = {name: _nothing(without) for name, (_, _, without) in _SIGNATURES.items()}
+    functions = {name: _nothing(without) for name, (_, _, without) in SIGNATURES.items()}
 
 
 def text_of(value) -> str:

@@ -4,75 +4,10 @@ import ctypes
 import sys
 import threading
 
-UNKNOWN = -1
+from c_declarations import TYPES, load
 
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("directory", ctypes.c_char_p),
-        ("run_id", ctypes.c_char_p),
-        ("pass_", ctypes.c_char_p),
-        ("threads", ctypes.c_int32),
-        ("trace", ctypes.c_int32),
-        ("interval_seconds", ctypes.c_double),
-        ("total_events", ctypes.c_int64),
-        ("no_arguments", ctypes.c_int32),
-    ]
-
-
-class ChunkInfo(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("dataset", ctypes.c_char_p),
-        ("file", ctypes.c_char_p),
-        ("tree", ctypes.c_char_p),
-        ("pass_", ctypes.c_char_p),
-        ("entry_start", ctypes.c_int64),
-        ("entry_stop", ctypes.c_int64),
-    ]
-
-
-class Section(ctypes.Structure):
-    _fields_ = [("node", ctypes.c_void_p), ("start_ticks", ctypes.c_uint64)]
-
-
-class Handle(ctypes.Structure):
-    _fields_ = [("state", ctypes.c_void_p), ("generation", ctypes.c_uint64), ("section", ctypes.c_void_p)]
-
-
-# Result and arguments; a function that is missing here would get and give C ints.
-SIGNATURES = {
-    "crema_version": (ctypes.c_char_p, []),
-    "crema_enable": (ctypes.c_int, [ctypes.POINTER(Options)]),
-    "crema_disable": (None, []),
-    "crema_enabled": (ctypes.c_int, []),
-    "crema_flush": (None, []),
-    "crema_chunk_begin": (ctypes.c_void_p, [ctypes.POINTER(ChunkInfo)]),
-    "crema_chunk_end": (None, [ctypes.c_void_p]),
-    "crema_chunk_fail": (None, [ctypes.c_void_p, ctypes.c_char_p]),
-    "crema_chunk_set_events": (None, [ctypes.c_void_p, ctypes.c_int64]),
-    "crema_chunk_get_handle": (Handle, [ctypes.c_void_p]),
-    "crema_section_enter": (Section, [ctypes.c_char_p]),
-    "crema_section_exit": (None, [Section]),
-    "crema_cpu_section_begin": (ctypes.c_void_p, [ctypes.c_char_p]),
-    "crema_memory_begin": (ctypes.c_void_p, [ctypes.c_char_p]),
-    "crema_activity_begin": (ctypes.c_void_p, [ctypes.c_char_p]),
-    "crema_helper_begin": (ctypes.c_void_p, [Handle]),
-    "crema_scope_end": (None, [ctypes.c_void_p]),
-    "crema_record_metric": (None, [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]),
-    "crema_record_activity": (None, [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]),
-    "crema_record_cut_weighted": (None, [ctypes.c_char_p, ctypes.c_int64, ctypes.c_double]),
-}
-
-
-def load(path: str) -> ctypes.CDLL:
-    library = ctypes.CDLL(path)
-    for name, (result, arguments) in SIGNATURES.items():
-        function = getattr(library, name)
-        function.restype = result
-        function.argtypes = arguments
-    return library
+ChunkInfo = TYPES["crema_chunk_info"]
+Handle = TYPES["crema_chunk_handle"]
 
 
 def begin(crema: ctypes.CDLL, dataset: str, first: int, last: int) -> int:

@@ -3,42 +3,22 @@
 import ctypes
 import functools
 import os
+import pathlib
+import sys
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "sdk/c_api"))
 
-class _ChunkInfo(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("dataset", ctypes.c_char_p),
-        ("file", ctypes.c_char_p),
-        ("tree", ctypes.c_char_p),
-        ("pass_", ctypes.c_char_p),
-        ("entry_start", ctypes.c_int64),
-        ("entry_stop", ctypes.c_int64),
-    ]
+import c_declarations  # noqa: E402
 
-
-class _Section(ctypes.Structure):
-    _fields_ = [("node", ctypes.c_void_p), ("start_ticks", ctypes.c_uint64)]
+_ChunkInfo = c_declarations.TYPES["crema_chunk_info"]
 
 
 @functools.cache
 def crema() -> ctypes.CDLL:
     """Loads the library once per process, because an object of ctypes cannot be pickled."""
-    library = ctypes.CDLL(os.environ["CREMA_TEST_LIBRARY"])
-    for name, result, arguments in (
-        ("crema_chunk_begin", ctypes.c_void_p, [ctypes.POINTER(_ChunkInfo)]),
-        ("crema_chunk_end", None, [ctypes.c_void_p]),
-        ("crema_chunk_fail", None, [ctypes.c_void_p, ctypes.c_char_p]),
-        ("crema_chunk_set_events", None, [ctypes.c_void_p, ctypes.c_int64]),
-        ("crema_set_attribute", None, [ctypes.c_char_p, ctypes.c_char_p]),
-        ("crema_section_enter", _Section, [ctypes.c_char_p]),
-        ("crema_section_exit", None, [_Section]),
-    ):
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
+    return c_declarations.load(os.environ["CREMA_TEST_LIBRARY"])
 
 
 def burn(seconds: float) -> None:
