@@ -12,6 +12,19 @@ COMPLETE = """
 /// Recorded: what fits | counted
 TEST(Disk, Full) {
 """
+OF_PYTHON = """
+class SomeTest(unittest.TestCase):
+    PROGRAM = '''
+class OfTheProgram(dict):
+    pass
+'''
+
+    # Fault [guards]: a guard goes on
+    # Program: nothing
+    # Recorded: all
+    def test_a_guard(self):
+        self.run_program(PROGRAM)
+"""
 
 
 # Harm that crema once did to a program, its files or its users, with the tests that show that it no longer does.
@@ -97,45 +110,59 @@ ONCE_HARMFUL = {
 class ReliabilityPageTest(unittest.TestCase):
     maxDiff = None
 
+    def read(self, text, source, part=0):
+        return reliability_page.read_faults(text, source, reliability_page.PARTS[part].kinds)
+
+    def made(self, text, source, part=0):
+        return reliability_page.tables(self.read(text, source, part), reliability_page.PARTS[part])
+
     def test_the_page_has_the_tables_that_the_tests_make(self):
         page = reliability_page.PAGE.read_text(encoding="utf-8")
-        made = reliability_page.tables(reliability_page.all_faults(pathlib.Path()))
         self.assertEqual(
             page,
-            reliability_page.with_tables(page, made),
+            reliability_page.with_tables(page, pathlib.Path()),
             "run: python3 tests/faults/reliability_page.py --write",
         )
 
     def test_every_group_has_faults(self):
-        groups = {fault.group for fault in reliability_page.all_faults(pathlib.Path())}
-        self.assertEqual(groups, {*reliability_page.GROUPS, *reliability_page.READING_GROUPS})
+        for part in reliability_page.PARTS:
+            faults = reliability_page.all_faults(pathlib.Path(), part)
+            for kind in part.kinds:
+                self.assertEqual({fault.group for fault in faults if fault.kind is kind}, set(kind.groups))
 
     def test_a_comment_becomes_a_row(self):
-        faults = reliability_page.read_faults(COMPLETE, "a_test.cc")
-        self.assertEqual(
-            faults,
-            [
-                reliability_page.Fault(
-                    "disk", "the disk is full", ("nothing", "what fits | counted"), "Disk.Full", "a_test.cc"
-                )
-            ],
-        )
+        (fault,) = self.read(COMPLETE, "a_test.cc")
+        self.assertEqual((fault.kind, fault.group), (reliability_page.RECORDING, "disk"))
+        self.assertEqual(fault.cells, ("the disk is full", "nothing", "what fits | counted"))
         self.assertIn(
             "| the disk is full | nothing | what fits \\| counted | [`Disk.Full`](../a_test.cc) |",
-            reliability_page.tables(faults),
+            self.made(COMPLETE, "a_test.cc"),
         )
 
     def test_what_is_read_has_a_table_of_its_own(self):
         text = "/// Fault [logs]: a torn line\n/// Shown: the rest\nTEST_F(Log, Torn) {\n"
-        made = reliability_page.tables(reliability_page.read_faults(text, "b_test.cc"))
+        made = self.made(text, "b_test.cc")
         self.assertIn("| fault | shown, and what is used all the same | test |\n|---|---|---|\n", made)
         self.assertIn("| a torn line | the rest | [`Log.Torn`](../b_test.cc) |", made)
 
     def test_tests_in_python_have_rows_too(self):
         comment = "    # Fault [outputs]: a kill\n    # Shown: all\n    # of it\n"
-        text = f"class Output(Case):\n{comment}    def test_kill(self):\n"
-        (fault,) = reliability_page.read_faults(text, "c_test.py")
-        self.assertEqual((fault.group, fault.results, fault.test), ("outputs", ("all of it",), "Output.test_kill"))
+        text = f"class Output(Case):\n{comment}    def test_kill(self): pass\n"
+        (fault,) = self.read(text, "c_test.py")
+        self.assertEqual(
+            (fault.group, fault.cells, fault.test), ("outputs", ("a kill", "all of it"), "Output.test_kill")
+        )
+
+    def test_tests_of_crema_hep_have_tables_of_their_own(self):
+        made = self.made(OF_PYTHON, "d_test.py", part=1)
+        self.assertEqual(
+            made,
+            "### Python: guards\n\n"
+            "| fault | the program sees | recorded, and where the loss is counted | test |\n|---|---|---|---|\n"
+            "| a guard goes on | nothing | all | [`SomeTest.test_a_guard`](../d_test.py) |\n\n",
+        )
+        with self.assertRaisesRegex(ValueError, r"d_test.py:11: there is no group \[disk\]"):
+            self.read(OF_PYTHON.replace("[guards]", "[disk]"), "d_test.py", part=1)
 
     def test_what_once_harmed_somebody_has_a_row(self):
         page = reliability_page.PAGE.read_text(encoding="utf-8")
@@ -150,7 +177,7 @@ class ReliabilityPageTest(unittest.TestCase):
             (COMPLETE.replace("TEST(Disk, Full)", "int x"), "a_test.cc:6: a fault's comment must be followed"),
         ):
             with self.assertRaisesRegex(ValueError, complaint):
-                reliability_page.read_faults(text, "a_test.cc")
+                self.read(text, "a_test.cc")
 
 
 if __name__ == "__main__":
