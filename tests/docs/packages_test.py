@@ -12,31 +12,11 @@ BAZEL = (CHECKOUT / "collector/package.bzl").read_text()
 RULE = re.compile(r"^(\w+)\(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 VISIBILITY = re.compile(r"visibility = \[.*?\]", re.DOTALL)
 TEST_DATA = re.compile(r"test_data = .*?(?=\n    \w+ = |\Z)", re.DOTALL)
-TYPE = re.compile(
-    r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
-)
 INCLUDED = re.compile(r'^#include "(collector/\w+)/', re.MULTILINE)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
 
 # {package of the collector: packages that it uses}, as Bazel enforces it
 COLLECTOR = ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", BAZEL, re.MULTILINE | re.DOTALL)[1])
-
-# Sources of the collector that may mention Dask although they belong to no engine, and why.
-MAY_SAY_DASK = {
-    "charts/metric_charts.cc": "fine metrics are Dask's",
-    "cli/live_commands.cc": "an address, as an example",
-    "cli/measured_source.h": "an address, as an example",
-    "cli/result_commands.cc": "an address, as an example",
-    "exports/roastcoffea_export.cc": "keys of roastcoffea",
-    "measurement/catalog.cc": "fine metrics are Dask's; the metric of Python's lock names it",
-    "measurement/measurement.cc": "fine metrics are Dask's",
-    "metrics/engine/cluster_table.h": "the text of an engine, as an example",
-    "metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
-    "records/facts.h": "fine metrics are Dask's",
-    "report/input_blocks.cc": "fine metrics are Dask's",
-    "sources/roastcoffea/roastcoffea.cc": "keys of roastcoffea",
-    "sources/roastcoffea/roastcoffea.h": "keys of roastcoffea",
-}
 
 
 def table(header):
@@ -47,11 +27,6 @@ def table(header):
 
 def is_of_tests(folder):
     return re.search(r"(^|/)tests(/|$)", folder) is not None
-
-
-def is_source(path):
-    """Whether a file is compiled into the program or is part of its pages."""
-    return path.suffix in (".cc", ".h", ".js", ".css") and not re.search(r"_test\.|_fixture\.|testdata", str(path))
 
 
 def builds():
@@ -118,30 +93,6 @@ class PackagesTest(unittest.TestCase):
     def test_the_order_is_that_which_bazel_enforces(self):
         enforced = [name for name in COLLECTOR if "/" not in name]
         self.assertEqual([name.split("/")[1] for name in self.said if name.startswith("collector/")], enforced)
-
-    def test_no_two_types_have_one_name(self):
-        """A type in a header has a unique name among all headers, and among sources, where it would hide another
-        type."""
-        public, hidden = {}, []
-        sources = [path for path in sorted((CHECKOUT / "collector").rglob("*.*")) if is_source(path)]
-        for path in (path for path in sources if path.suffix == ".h"):
-            for name in TYPE.findall(path.read_text()):
-                self.assertNotIn(name, public, path)
-                public[name] = path
-        for path in (path for path in sources if path.suffix == ".cc"):
-            hidden += [f"{path.name}: {name}" for name in TYPE.findall(path.read_text()) if name in public]
-        self.assertGreater(len(public), 400)
-        self.assertEqual(hidden, [])
-
-    def test_only_engines_say_dask(self):
-        collector = CHECKOUT / "collector"
-        sources = {str(path.relative_to(collector)): path for path in collector.rglob("*.*") if is_source(path)}
-        saying = {
-            name
-            for name, path in sources.items()
-            if not name.startswith("engines/") and "dask" in path.read_text().lower()
-        }
-        self.assertEqual(saying, set(MAY_SAY_DASK))
 
 
 def modules_imported(tree):

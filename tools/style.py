@@ -1,0 +1,144 @@
+"""Finds what breaks this project's own rules of style, which no other linter knows.
+
+    python3 tools/style.py [PATH]...     PATH: only findings in files below these
+
+- A judge has no number of its own: thresholds are in a table (CONTRIBUTING.md, "Conventions").
+- Only engines say Dask (docs/design.md, "A new engine").
+- No two types of the collector have one name.
+- A page for users, and the README, can be read in some minutes.
+
+Prints one line for each finding. Exit status: 0 when there are none, 1 otherwise.
+"""
+
+import pathlib
+import re
+import sys
+
+from citations import tracked
+
+JUDGES = re.compile(r"collector/insight/(?!.*_test\.cc$)[\w.-]+\.cc")
+# Sources of judges that may hold numbers, and why.
+MAY_HOLD_NUMBERS = {
+    "collector/insight/verdict_table.cc": "the table of the verdicts' thresholds, and its page",
+    "collector/insight/key_figures.cc": "the table of bands",
+    "collector/insight/paired_change.cc": "statistics: a table of its own, with reasons",
+    "collector/insight/between_runs.cc": "statistics and the normal distribution; its bounds are in the table",
+    "collector/insight/chunk_size_advice.cc": "rounds a number of events; the ranks of an interval of 95 %",
+    "collector/insight/words.cc": "half of a range, per cent, and how long a name may be",
+    "collector/insight/comparison.cc": "writes its document, with the number of the schema",
+}
+# 0, 1, units, the size of a pair, the length of a list and an order are no thresholds; words are no code.
+_NO_CODE = re.compile(r'//.*|"(\\.|[^"\\])*"')
+_NO_THRESHOLD = re.compile(
+    r"#.*|\b[01]\.0\b|size\(\) (== |> )2|std::array<[\w:]+, \d+>|constexpr size_t k(Most|Named)\w* = \d+"
+    r"|kEventsOfSlope = 1000|\b1000 \*|\* 1000\b|/ 1e9\b|true, 1000\}|limit /= 100|percent / 100|kMinute = 60"
+    r"|\? 2 : 3;"
+)
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.\d*|\d*e-?\d+|[2-9]|\d{2,})\b")
+
+SOURCES = re.compile(r"collector/(?!.*(_test\.|_fixture\.|testdata)).*\.(cc|h|js|css)")
+# Sources of the collector that may mention Dask although they belong to no engine, and why.
+MAY_SAY_DASK = {
+    "collector/charts/metric_charts.cc": "fine metrics are Dask's",
+    "collector/cli/live_commands.cc": "an address, as an example",
+    "collector/cli/measured_source.h": "an address, as an example",
+    "collector/cli/result_commands.cc": "an address, as an example",
+    "collector/exports/roastcoffea_export.cc": "keys of roastcoffea",
+    "collector/measurement/catalog.cc": "fine metrics are Dask's; the metric of Python's lock names it",
+    "collector/measurement/measurement.cc": "fine metrics are Dask's",
+    "collector/metrics/engine/cluster_table.h": "the text of an engine, as an example",
+    "collector/metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
+    "collector/records/facts.h": "fine metrics are Dask's",
+    "collector/report/input_blocks.cc": "fine metrics are Dask's",
+    "collector/sources/roastcoffea/roastcoffea.cc": "keys of roastcoffea",
+    "collector/sources/roastcoffea/roastcoffea.h": "keys of roastcoffea",
+}
+
+_TYPE = re.compile(
+    r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
+)
+
+MOST_WORDS_OF_A_PAGE = 1500
+MOST_WORDS_OF_THE_README = 900
+INDEX = "docs/README.md"
+_PAGE = re.compile(r"\]\(([\w-]+\.md)[)#]")
+
+
+def own_numbers(texts: dict[str, str]) -> list[str]:
+    """Numbers in the sources of judges, which have none but in a table."""
+    found = []
+    for path, text in texts.items():
+        if not JUDGES.fullmatch(path) or path in MAY_HOLD_NUMBERS:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            code = _NO_THRESHOLD.sub("", _NO_CODE.sub("", line))
+            found += [
+                f"{path}:{number}: {it}: a number that judges belongs into a table" for it in _NUMBER.findall(code)
+            ]
+    return found
+
+
+def engines_named(texts: dict[str, str]) -> list[str]:
+    """Lines that say Dask in sources that belong to no engine."""
+    found = []
+    for path, text in texts.items():
+        if not SOURCES.fullmatch(path) or path.startswith("collector/engines/") or path in MAY_SAY_DASK:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if "dask" in line.lower():
+                found.append(f"{path}:{number}: only engines say Dask; see docs/design.md")
+    return found
+
+
+def idle_exceptions(texts: dict[str, str]) -> list[str]:
+    """Exceptions of this file that no source needs any more."""
+    found = [path for path in MAY_SAY_DASK if "dask" not in texts.get(path, "").lower()]
+    found += [path for path in MAY_HOLD_NUMBERS if path not in texts]
+    return [f"tools/style.py: {path} needs no exception any more" for path in found]
+
+
+def shared_names(texts: dict[str, str]) -> list[str]:
+    """Types with the name of another: of two headers, or of a source, where it would hide the other."""
+    types = [
+        (path.endswith(".cc"), path, text.count("\n", 0, match.start()) + 1, match[1])
+        for path, text in texts.items()
+        if SOURCES.fullmatch(path) and path.endswith((".cc", ".h"))
+        for match in _TYPE.finditer(text)
+    ]
+    found, public = [], {}
+    for is_source, path, line, name in sorted(types):  # headers first
+        if name in public:
+            found.append(f"{path}:{line}: {name} is the name of a type of {public[name]} too")
+        elif not is_source:
+            public[name] = path
+    return found
+
+
+def long_pages(texts: dict[str, str]) -> list[str]:
+    """Pages for users with too many words."""
+    part = texts[INDEX].split("\n## For users, by task\n")[1].split("\n## ")[0]
+    most = {f"docs/{page}": MOST_WORDS_OF_A_PAGE for page in _PAGE.findall(part)}
+    most["README.md"] = MOST_WORDS_OF_THE_README
+    return [
+        f"{page}: has {words} words, and may have {limit}: move what one looks up to a reference page"
+        for page, limit in most.items()
+        if (words := len(texts[page].split())) > limit
+    ]
+
+
+RULES = (own_numbers, engines_named, idle_exceptions, shared_names, long_pages)
+
+
+def main() -> int:
+    root = pathlib.Path(__file__).resolve().parent.parent
+    paths = [path for path in tracked(root, []) if SOURCES.fullmatch(path) or path.endswith(".md")]
+    texts = {path: (root / path).read_text() for path in paths}
+    asked = set(tracked(root, sys.argv[1:]))
+    found = [line for rule in RULES for line in rule(texts) if line.split(":")[0] in asked]
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+import unittest
+
+import style
+
+JUDGE = "collector/insight/judge_cores.cc"
+INDEX = "# Docs\n\n## For users, by task\n\n- [Run](run.md)\n\n## For others\n\n- [Design](design.md)\n"
+
+
+class StyleTest(unittest.TestCase):
+    def numbers(self, text, path=JUDGE):
+        return style.own_numbers({path: text})
+
+    def test_a_judge_has_no_number_of_its_own(self):
+        found = self.numbers("const double a = 1.0;\nif (b > 0.25 || c > 3 || d > 1e8) {\n")
+        self.assertEqual([line.split(": ")[:2] for line in found], [[f"{JUDGE}:2", it] for it in ("0.25", "3", "1e8")])
+
+    def test_units_words_and_comments_are_no_thresholds(self):
+        text = '#include "a2.h"\nreturn x * 1000 / 1e9;  // 95 %\nname = "of 12";\nif (y.size() == 2) k2 = a.b3[0];\n'
+        self.assertEqual(self.numbers(text), [])
+
+    def test_tables_tests_and_other_packages_may_have_numbers(self):
+        for path in (*style.MAY_HOLD_NUMBERS, "collector/insight/a_test.cc", "collector/metrics/a.cc"):
+            self.assertEqual(self.numbers("int a = 25;\n", path), [])
+
+    def test_only_engines_and_exceptions_say_dask(self):
+        texts = dict.fromkeys(("collector/engines/a.cc", "collector/a_test.cc", *style.MAY_SAY_DASK), "Dask\n")
+        self.assertEqual(style.engines_named(texts), [])
+        (found,) = style.engines_named({"collector/server/page/a.js": "// all\n// of Dask's\n"})
+        self.assertEqual(found.split(": ")[0], "collector/server/page/a.js:2")
+
+    def test_an_exception_that_nobody_needs_is_a_finding(self):
+        texts = {**dict.fromkeys(style.MAY_HOLD_NUMBERS, ""), **dict.fromkeys(style.MAY_SAY_DASK, "dask")}
+        self.assertEqual(style.idle_exceptions(texts), [])
+        idle = "collector/records/facts.h"
+        self.assertEqual(
+            style.idle_exceptions({**texts, idle: ""}), [f"tools/style.py: {idle} needs no exception any more"]
+        )
+
+    def test_a_name_belongs_to_one_type(self):
+        header = "struct Row;\nstruct Row {\n"
+        texts = {"collector/a/a.cc": "\nclass Row final : Base {\n", "collector/b/b.h": header}
+        self.assertEqual(
+            style.shared_names(texts), ["collector/a/a.cc:2: Row is the name of a type of collector/b/b.h too"]
+        )
+        sources = {"collector/a/a.cc": "struct Row {\n", "collector/b/b.cc": "struct Row {\n"}
+        self.assertEqual(style.shared_names(sources), [])
+
+    def test_a_page_for_users_is_short(self):
+        long = "word " * (style.MOST_WORDS_OF_A_PAGE + 1)
+        texts = {"docs/README.md": INDEX, "docs/run.md": "word", "docs/design.md": long, "README.md": "word"}
+        self.assertEqual(style.long_pages(texts), [])
+        found = style.long_pages({**texts, "docs/run.md": long, "README.md": long})
+        self.assertEqual([line.split(": ")[0] for line in found], ["docs/run.md", "README.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
