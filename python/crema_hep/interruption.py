@@ -3,6 +3,10 @@
 Guards convert their arguments to text and numbers. This may run the code of others, and its failures must not reach the
 analysis. A signal handler (a timeout by SIGALRM, Ctrl-C) or another thread (PyThreadState_SetAsyncExc) may raise an
 exception at the same place. This one is meant for the analysis, and must reach it.
+
+It is not enough to pass on what is no `Exception`, since exceptions of time-outs are mostly `Exception`s. An exception
+that another thread sends has the frames, the line and often the type of one that a `raise` there would make, so only
+the instruction at which it struck tells them apart; tests/python/shared_guards_test.py tries it with each CPython.
 """
 
 from opcode import opmap
