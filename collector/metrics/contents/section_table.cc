@@ -36,11 +36,6 @@ void MoveInOrder(Node& node, std::vector<SectionRow>& ordered) {
   for (const auto& [weight, child] : children) MoveInOrder(*child, ordered);
 }
 
-uint64_t RankOf(std::string_view name) {
-  const auto depth = static_cast<uint64_t>(std::count(name.begin(), name.end(), '/'));
-  return std::min<uint64_t>(depth, 255) << 56 | HashOf(name) >> 8;
-}
-
 absl::int128 SelfTime(const std::vector<SectionFact>& sections, bool of_helpers) {
   return SumOf<absl::int128>(sections, [of_helpers](const SectionFact& section) {
     return section.helper == of_helpers ? section.self_ns : 0;
@@ -87,22 +82,13 @@ void OrderAsTree(std::vector<SectionRow>& rows) {
   rows = std::move(ordered);
 }
 
-uint32_t SectionTable::IndexOf(std::string_view path, bool helper) {
-  name_.assign(1, helper ? 'h' : 'o');
-  name_ += path;
-  const uint32_t index = names_.Intern(name_, RankOf(name_));
-  if (index != BoundedNames::kRefused && index >= paths_.size()) paths_.resize(index + 1);
-  return index;
+std::string_view SectionTable::KeyOf(const SectionFact& section) {
+  return key_.assign(1, section.helper ? 'h' : 'o').append(section.path);
 }
 
-SectionTable::Path* SectionTable::Find(std::string_view path, bool helper) {
-  const uint32_t index = IndexOf(path, helper);
-  return index == BoundedNames::kRefused ? nullptr : &paths_[index];
-}
-
-void SectionTable::Renumber(const Renumbering& renumbering) {
-  recent_.Clear();
-  renumbering.Apply(paths_, [this](const Path& path) { sections_dropped_ += path.chunks; });
+uint64_t SectionTable::RankOf(std::string_view key) {
+  const auto depth = static_cast<uint64_t>(std::count(key.begin(), key.end(), '/'));
+  return std::min<uint64_t>(depth, 255) << 56 | HashOf(key) >> 8;
 }
 
 template <class Fact>
@@ -132,25 +118,23 @@ void SectionTable::Add(const ChunkFact& chunk) {
   if (!AddWhole(chunk, 1, chunk.duration_ns(), 0)) return;
   for (size_t i = 0; i < chunk.sections.size(); ++i) {
     const SectionFact& section = chunk.sections[i];
-    const uint32_t index = recent_.IndexOf(i, section.path, section.helper ? "h" : "o",
-                                           [&] { return IndexOf(section.path, section.helper); });
-    if (index == BoundedNames::kRefused) {
+    Path* path = paths_.FindAt(i, section.path, section.helper ? "h" : "o", [&] { return KeyOf(section); });
+    if (path == nullptr) {
       ++sections_dropped_;
       continue;
     }
-    Path& path = paths_[index];
-    path.sums.Add(section);
-    ++path.chunks;
-    path.total_ns.Add(static_cast<double>(section.total_ns));
+    path->sums.Add(section);
+    ++path->chunks;
+    path->total_ns.Add(static_cast<double>(section.total_ns));
   }
-  MakeRoom();
+  paths_.MakeRoom();
 }
 
 void SectionTable::Add(const SumsFact& sums) {
   has_sums_ = true;
   if (!AddWhole(sums, sums.chunks, sums.duration_ns, RoundingOf(sums))) return;
   for (const SectionFact& section : sums.sections) {
-    Path* path = Find(section.path, section.helper);
+    Path* path = paths_.Find(KeyOf(section));
     if (path == nullptr) {
       sections_dropped_ = AddCounts(sections_dropped_, section.count);
       continue;
@@ -159,7 +143,7 @@ void SectionTable::Add(const SumsFact& sums) {
     path->chunks += std::min(section.count, sums.chunks);
     path->has_sums = true;
   }
-  MakeRoom();
+  paths_.MakeRoom();
 }
 
 void SectionTable::Merge(const SectionTable& other) {
@@ -169,36 +153,23 @@ void SectionTable::Merge(const SectionTable& other) {
   helpers_ns_ += other.helpers_ns_;
   sections_dropped_ = AddCounts(sections_dropped_, other.sections_dropped_);
   inconsistent_chunks_ += other.inconsistent_chunks_;
-  const auto add = [](Path& to, const Path& from) {
-    to.sums.Add(from.sums);
-    to.chunks += from.chunks;
-    to.has_sums |= from.has_sums;
-    to.total_ns.Merge(from.total_ns);
-  };
-  add(other_, other.other_);
-  for (uint32_t i = 0; i < other.names_.size(); ++i) {
-    const std::string& name = other.names_.name(i);
-    if (Path* path = Find(std::string_view(name).substr(1), name.front() == 'h'); path == nullptr) {
-      sections_dropped_ += other.paths_[i].chunks;
-    } else {
-      add(*path, other.paths_[i]);
-    }
-    MakeRoom();
-  }
+  other_.Add(other.other_);
+  paths_.Merge(other.paths_);
 }
 
 SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   SectionFindings findings;
   findings.inconsistent_chunks = inconsistent_chunks_;
   if (attempts_ == 0) return findings;
-  SectionTable sorted = *this;
-  sorted.Renumber(sorted.names_.PruneAndSort());
-  findings.sections_dropped = sorted.sections_dropped_;
-
   findings.other_self_ns = duration_ns_ - nested_ns;
-  for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
-    if (sorted.names_.name(i).front() != 'h') findings.other_self_ns -= sorted.paths_[i].sums.self_ns;
-  }
+  const Dropped dropped = paths_.Finalize([&](std::string_view key, const Path& path) {
+    const bool helper = key.front() == 'h';
+    if (!helper) findings.other_self_ns -= path.sums.self_ns;
+    SectionRow& row = findings.rows.emplace_back(RowOf(std::string(key.substr(1)), helper, path.sums));
+    FillPerChunk(row, path.total_ns, path.has_sums ? std::nullopt : std::optional(path.chunks), attempts_);
+  });
+  findings.sections_dropped = AddCounts(sections_dropped_, dropped.chunks);
+
   // Sections of a chunk also hold the time of a chunk inside it that another copy of the SDK recorded. If they come to
   // more than the chunks' own time, their shares are not known.
   const bool is_divided = nested_ns == 0 || findings.other_self_ns >= 0;
@@ -206,15 +177,7 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   const auto share = [&](double self) {
     return whole > 0 && is_divided ? std::optional<double>(self / whole) : std::nullopt;
   };
-  for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
-    const std::string& name = sorted.names_.name(i);
-    const Path& path = sorted.paths_[i];
-    const bool helper = name.front() == 'h';
-    SectionRow row = RowOf(name.substr(1), helper, path.sums);
-    FillPerChunk(row, path.total_ns, path.has_sums ? std::nullopt : std::optional(path.chunks), attempts_);
-    row.share = share(*row.self);
-    findings.rows.push_back(std::move(row));
-  }
+  for (SectionRow& row : findings.rows) row.share = share(*row.self);
   if (has_sums_ || nested_ns > 0) findings.other_self_ns = std::max<absl::int128>(0, findings.other_self_ns);
   OrderAsTree(findings.rows);
 

@@ -86,30 +86,40 @@ class SectionTable {
     int64_t chunks = 0;
     bool has_sums = false;    // of chunks without a line: `chunks` is no count then
     QuantileSketch total_ns;  // of one chunk
+
+    void Add(const Path& other) {
+      sums.Add(other.sums);
+      chunks += other.chunks;
+      has_sums |= other.has_sums;
+      total_ns.Merge(other.total_ns);
+    }
+  };
+  struct Dropped {
+    int64_t chunks = 0;
+
+    template <class More>
+    void Add(const More& more) {
+      chunks = AddCounts(chunks, more.chunks);
+    }
   };
 
   /// Adds attempts and their time outside sections. Returns whether their sections, of which `tolerance_ns` may be
   /// rounding, fit into their duration.
   template <class Fact>
   bool AddWhole(const Fact& fact, int64_t chunks, int64_t duration_ns, int64_t tolerance_ns);
-  Path* Find(std::string_view path, bool helper);
-  uint32_t IndexOf(std::string_view path, bool helper);
-  void MakeRoom() {
-    if (names_.full()) Renumber(names_.Prune());
-  }
-  void Renumber(const Renumbering& renumbering);
+  /// Until the next call.
+  std::string_view KeyOf(const SectionFact& section);
+  static uint64_t RankOf(std::string_view key);
 
-  BoundedNames names_{kMaxPaths};  // the path after one letter: `o`wner or `h`elper
-  std::vector<Path> paths_;
-  Path other_;  // per attempt
+  GroupedSums<Path, Dropped, RankOf> paths_{kMaxPaths};  // by the path after one letter: `o`wner or `h`elper
+  Path other_;                                           // per attempt
   int64_t attempts_ = 0;
   bool has_sums_ = false;
   absl::int128 duration_ns_ = 0;
   absl::int128 helpers_ns_ = 0;
   int64_t sections_dropped_ = 0;
   int64_t inconsistent_chunks_ = 0;
-  std::string name_;  // reused
-  NamesByPosition recent_;
+  std::string key_;  // reused
 };
 
 }  // namespace crema

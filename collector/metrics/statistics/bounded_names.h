@@ -227,19 +227,31 @@ inline std::string_view TakeText(std::string_view* key) {
   return text;
 }
 
-/// Accumulator. `Sum` has a method `Add(const Sum&)`. Beyond `limit` keys some, always the same ones, are refused.
-template <class Sum>
+/// Accumulator. `Sum` has a method `Add(const Sum&)`. Beyond `limit` keys some, always the same ones, are refused:
+/// those that rank last. `Refused` keeps what is wanted of these; it can add a `Sum` and another `Refused`.
+template <class Sum, class Refused = Sum, uint64_t (*kRankOf)(std::string_view) = HashOf>
 class GroupedSums {
  public:
   explicit GroupedSums(size_t limit) : keys_(limit) {}
 
   void Add(std::string_view key, const Sum& sum) {
-    const uint32_t index = keys_.Intern(key, HashOf(key));
-    if (index == BoundedNames::kRefused) {
+    if (Sum* kept = Find(key)) {
+      kept->Add(sum);
+    } else {
       Refuse(sum);
-      return;
     }
-    GrownAt(&sums_, index).Add(sum);
+    MakeRoom();
+  }
+
+  /// The sum of a key, for adding to it in place until the next call; nullptr: the key is refused, and the caller
+  /// counts what it has. Call `MakeRoom` after a few of them.
+  Sum* Find(std::string_view key) { return At(Intern(key)); }
+  /// The same for `key()`, which is called only if `name` and `second` are not those of this position the last time.
+  template <class Key>
+  Sum* FindAt(size_t position, std::string_view name, std::string_view second, const Key& key) {
+    return At(recent_.IndexOf(position, name, second, [&] { return Intern(key()); }));
+  }
+  void MakeRoom() {
     if (keys_.full()) Renumber(keys_.Prune());
   }
 
@@ -257,7 +269,7 @@ class GroupedSums {
   /// Calls `visit(key, sum)` for each key that is kept, in their order; returns the sum of those that were refused.
   /// `refusals`: how many these were, of which each may be of several readings.
   template <class Visit>
-  Sum Finalize(const Visit& visit, int64_t* refusals = nullptr) const {
+  Refused Finalize(const Visit& visit, int64_t* refusals = nullptr) const {
     GroupedSums sorted = *this;
     sorted.Renumber(sorted.keys_.PruneAndSort());
     for (uint32_t i = 0; i < sorted.keys_.size(); ++i) {
@@ -268,7 +280,14 @@ class GroupedSums {
   }
 
  private:
+  uint32_t Intern(std::string_view key) {
+    const uint32_t index = keys_.Intern(key, kRankOf(key));
+    if (index != BoundedNames::kRefused) GrownAt(&sums_, index);
+    return index;
+  }
+  Sum* At(uint32_t index) { return index == BoundedNames::kRefused ? nullptr : &sums_[index]; }
   void Renumber(const Renumbering& renumbering) {
+    recent_.Clear();
     renumbering.Apply(sums_, [this](const Sum& refused) { Refuse(refused); });
   }
   void Refuse(const Sum& sum) {
@@ -277,8 +296,9 @@ class GroupedSums {
   }
 
   BoundedNames keys_;
+  NamesByPosition recent_;
   std::vector<Sum> sums_;
-  Sum refused_;
+  Refused refused_;
   int64_t refusals_ = 0;
 };
 
