@@ -338,30 +338,21 @@ std::vector<PhaseRow> FindPhases(const std::vector<SpanRow>& spans) {
   return phases;
 }
 
-FileTable::File* FileTable::Find(std::string_view name) {
-  const uint32_t index = recent_.IndexOf(0, name, "", [&] { return names_.Intern(name, HashOf(name)); });
-  if (index == BoundedNames::kRefused) return nullptr;
-  return &GrownAt(&files_, index);
+void FileTable::File::Add(const File& other) {
+  KeepLarger<&File::branches, &File::bytes>(other, this);
+  AddRead(other.bytes_read);
+  columns.insert(other.columns.begin(), other.columns.end());
+  too_many_columns |= other.too_many_columns;
+  LimitColumns();
 }
 
-void FileTable::AddTo(File& file, const File& other) {
-  KeepLarger<&File::branches, &File::bytes>(other, &file);
-  if (other.bytes_read.has_value()) file.bytes_read = file.bytes_read.value_or(0) + *other.bytes_read;
-  file.columns.insert(other.columns.begin(), other.columns.end());
-  file.too_many_columns |= other.too_many_columns;
-  LimitColumns(file);
-}
-
-void FileTable::LimitColumns(File& file) {
-  file.too_many_columns |= file.columns.size() > kMaxColumns;
-  if (file.too_many_columns) absl::flat_hash_set<uint64_t>().swap(file.columns);
+void FileTable::File::LimitColumns() {
+  too_many_columns |= columns.size() > kMaxColumns;
+  if (too_many_columns) absl::flat_hash_set<uint64_t>().swap(columns);
 }
 
 void FileTable::MakeRoom() {
-  if (names_.full()) {
-    recent_.Clear();
-    names_.Prune().Apply(files_, [](const File&) {});
-  }
+  files_.MakeRoom();
   if (columns_.full()) {
     columns_truncated_ = true;
     columns_.Prune();
@@ -372,16 +363,14 @@ void FileTable::Add(const FileFact& fact) {
   File reported;
   reported.branches = fact.branches;
   reported.bytes = fact.compressed_bytes.has_value() ? fact.compressed_bytes : fact.bytes;
-  if (File* file = Find(fact.file)) AddTo(*file, reported);
+  if (File* file = Find(fact.file)) file->Add(reported);
   MakeRoom();
 }
 
 void FileTable::Add(const ChunkFact& chunk) {
   if (chunk.columns.empty() && (chunk.input.file.empty() || !chunk.bytes_read.has_value())) return;
   File* file = chunk.input.file.empty() ? nullptr : Find(chunk.input.file);
-  if (file != nullptr && chunk.bytes_read.has_value()) {
-    file->bytes_read = file->bytes_read.value_or(0) + *chunk.bytes_read;
-  }
+  if (file != nullptr) file->AddRead(chunk.bytes_read);
   if (chunk.columns.empty()) return;
   columns_known_ = true;
   StableHash list;
@@ -389,7 +378,7 @@ void FileTable::Add(const ChunkFact& chunk) {
   if (file != nullptr && file->latest_columns != list.value()) {
     file->latest_columns = list.value();
     for (const std::string_view column : chunk.columns) file->columns.insert(HashOf(column));
-    LimitColumns(*file);
+    file->LimitColumns();
   }
   if (latest_columns_ != list.value()) {
     latest_columns_ = list.value();
@@ -400,7 +389,7 @@ void FileTable::Add(const ChunkFact& chunk) {
 
 void FileTable::Add(const SumsFact& sums) {
   if (sums.input.file.empty() || !sums.bytes_read.has_value()) return;
-  if (File* file = Find(sums.input.file)) file->bytes_read = file->bytes_read.value_or(0) + *sums.bytes_read;
+  if (File* file = Find(sums.input.file)) file->AddRead(sums.bytes_read);
   MakeRoom();
 }
 
@@ -408,26 +397,23 @@ void FileTable::Merge(const FileTable& other) {
   columns_known_ |= other.columns_known_;
   columns_truncated_ |= other.columns_truncated_;
   columns_.Take(other.columns_);
-  for (uint32_t i = 0; i < other.names_.size(); ++i) {
-    if (File* file = Find(other.names_.name(i))) AddTo(*file, other.files_[i]);
-  }
+  files_.Merge(other.files_);
   MakeRoom();
 }
 
 FileFindings FileTable::Finalize() const {
-  FileTable sorted = *this;
-  sorted.names_.PruneAndSort().Apply(sorted.files_, [](const File&) {});
   FileFindings findings;
   findings.columns_known = columns_known_;
   findings.columns_truncated = columns_truncated_ || columns_.size() > kMaxColumns;
-  sorted.columns_.PruneAndSort();
-  for (uint32_t i = 0; i < sorted.columns_.size(); ++i) findings.columns.push_back(sorted.columns_.name(i));
+  BoundedNames columns = columns_;
+  columns.PruneAndSort();
+  for (uint32_t i = 0; i < columns.size(); ++i) findings.columns.push_back(columns.name(i));
 
   RealSum branch_shares;
   RealSum byte_shares;
   int64_t with_branches = 0;
   int64_t with_bytes = 0;
-  for (const File& file : sorted.files_) {
+  files_.Finalize([&](std::string_view, const File& file) {
     if (file.branches.value_or(0) > 0 && !file.columns.empty()) {
       branch_shares.Add(static_cast<double>(file.columns.size()) / static_cast<double>(*file.branches));
       ++with_branches;
@@ -436,7 +422,7 @@ FileFindings FileTable::Finalize() const {
       byte_shares.Add(static_cast<double>(*file.bytes_read) / static_cast<double>(*file.bytes));
       ++with_bytes;
     }
-  }
+  });
   if (with_branches > 0) findings.branches_read_share = branch_shares.value() / static_cast<double>(with_branches);
   if (with_bytes > 0) findings.bytes_read_share = byte_shares.value() / static_cast<double>(with_bytes);
   return findings;

@@ -246,15 +246,24 @@ class FileTable {
     absl::flat_hash_set<uint64_t> columns;  // hashes of their names
     bool too_many_columns = false;          // more than `kMaxColumns`: `columns` is empty then, for good
     uint64_t latest_columns = 0;            // hash of the latest list: chunks of a file read the same columns
-  };
-  File* Find(std::string_view name);
-  void MakeRoom();
-  static void AddTo(File& file, const File& other);
-  static void LimitColumns(File& file);
 
-  BoundedNames names_{kMaxFiles};
-  NamesByPosition recent_;  // the file of the last chunk
-  std::vector<File> files_;
+    void Add(const File& other);
+    void AddRead(std::optional<absl::int128> read) {
+      if (read.has_value()) bytes_read = bytes_read.value_or(0) + *read;
+    }
+    void LimitColumns();
+  };
+  struct NothingKept {
+    template <class More>
+    void Add(const More&) {}
+  };
+  /// Remembers the file of the last chunk.
+  File* Find(std::string_view name) {
+    return files_.FindAt(0, name, "", [name] { return name; });
+  }
+  void MakeRoom();
+
+  GroupedSums<File, NothingKept> files_{kMaxFiles};
   BoundedNames columns_{kMaxColumns};
   uint64_t latest_columns_ = 0;
   bool columns_known_ = false;
