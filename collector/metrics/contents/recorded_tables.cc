@@ -351,12 +351,10 @@ void FileTable::File::LimitColumns() {
   if (too_many_columns) absl::flat_hash_set<uint64_t>().swap(columns);
 }
 
-void FileTable::MakeRoom() {
-  files_.MakeRoom();
-  if (columns_.full()) {
-    columns_truncated_ = true;
-    columns_.Prune();
-  }
+void FileTable::MakeRoomForColumns() {
+  if (!columns_.full()) return;
+  columns_truncated_ = true;
+  columns_.Prune();
 }
 
 void FileTable::Add(const FileFact& fact) {
@@ -364,41 +362,43 @@ void FileTable::Add(const FileFact& fact) {
   reported.branches = fact.branches;
   reported.bytes = fact.compressed_bytes.has_value() ? fact.compressed_bytes : fact.bytes;
   if (File* file = Find(fact.file)) file->Add(reported);
-  MakeRoom();
+  files_.MakeRoom();
 }
 
 void FileTable::Add(const ChunkFact& chunk) {
   if (chunk.columns.empty() && (chunk.input.file.empty() || !chunk.bytes_read.has_value())) return;
   File* file = chunk.input.file.empty() ? nullptr : Find(chunk.input.file);
   if (file != nullptr) file->AddRead(chunk.bytes_read);
-  if (chunk.columns.empty()) return;
-  columns_known_ = true;
-  StableHash list;
-  for (const std::string_view column : chunk.columns) list.Add(column);
-  if (file != nullptr && file->latest_columns != list.value()) {
-    file->latest_columns = list.value();
-    for (const std::string_view column : chunk.columns) file->columns.insert(HashOf(column));
-    file->LimitColumns();
+  if (!chunk.columns.empty()) {
+    columns_known_ = true;
+    StableHash list;
+    for (const std::string_view column : chunk.columns) list.Add(column);
+    if (file != nullptr && file->latest_columns != list.value()) {
+      file->latest_columns = list.value();
+      for (const std::string_view column : chunk.columns) file->columns.insert(HashOf(column));
+      file->LimitColumns();
+    }
+    if (latest_columns_ != list.value()) {
+      latest_columns_ = list.value();
+      for (const std::string_view column : chunk.columns) columns_.Intern(column, HashOf(column));
+      MakeRoomForColumns();
+    }
   }
-  if (latest_columns_ != list.value()) {
-    latest_columns_ = list.value();
-    for (const std::string_view column : chunk.columns) columns_.Intern(column, HashOf(column));
-  }
-  MakeRoom();
+  files_.MakeRoom();
 }
 
 void FileTable::Add(const SumsFact& sums) {
   if (sums.input.file.empty() || !sums.bytes_read.has_value()) return;
   if (File* file = Find(sums.input.file)) file->AddRead(sums.bytes_read);
-  MakeRoom();
+  files_.MakeRoom();
 }
 
 void FileTable::Merge(const FileTable& other) {
   columns_known_ |= other.columns_known_;
   columns_truncated_ |= other.columns_truncated_;
   columns_.Take(other.columns_);
+  MakeRoomForColumns();
   files_.Merge(other.files_);
-  MakeRoom();
 }
 
 FileFindings FileTable::Finalize() const {

@@ -261,7 +261,7 @@ class FileTable {
   File* Find(std::string_view name) {
     return files_.FindAt(0, name, "", [name] { return name; });
   }
-  void MakeRoom();
+  void MakeRoomForColumns();
 
   GroupedSums<File, NothingKept> files_{kMaxFiles};
   BoundedNames columns_{kMaxColumns};
