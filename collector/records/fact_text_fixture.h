@@ -61,7 +61,7 @@ class FactText {
   }
   void Put(const BeginFact& fact) {
     PutAll(fact.number, fact.time_ns, fact.thread, fact.tid, fact.input, fact.suspended, fact.inside,
-           fact.process_cpu_ns);
+           fact.process_cpu_ns, fact.attributes);
   }
   void Put(const ChunkFact& fact) {
     PutAll(fact.number, fact.start_ns, fact.stop_ns, fact.failed, fact.events, fact.bytes_read, fact.bytes_uncompressed,

@@ -456,6 +456,7 @@ struct BeginFact {
   std::optional<int64_t> inside;          ///< the chunk that its thread has open around it
   bool is_detached = false;               ///< an event that no thread holds: `thread` only began it
   std::optional<int64_t> process_cpu_ns;  ///< of the process's first chunk: CPU time of all threads until then
+  std::string_view attributes;            ///< as those of `ChunkFact`, as far as they were known then
 };
 
 /// How often a thread of the chunk was seen in a wait of this kind; `running`: in none.

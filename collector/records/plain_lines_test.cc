@@ -436,10 +436,11 @@ TEST(PlainLine, OfTheSdkTakesTheShortCut) {
   const std::string begin =
       R"({"type":"begin","chunk":0,"time_ns":1795289028017896993,"thread":139837011388224,"tid":19567,)"
       R"("dataset":"ttbar","file":null,"tree":null,"entry_start":null,"entry_stop":null,"pass":null,"span":null,)"
-      R"("attributes":{}})" +
+      R"("attributes":{"site":"x"}})" +
       std::string(RecordParser::kPadding, ' ');
   BeginFact begun;
   EXPECT_TRUE(ReadPlainBegin(std::string_view(begin).substr(0, begin.size() - RecordParser::kPadding), begun));
+  EXPECT_EQ(begun.attributes, R"({"site":"x"})");
 }
 
 TEST(PlainLine, WithAFieldOfANewerFormatTakesTheShortCut) {

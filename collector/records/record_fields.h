@@ -164,7 +164,8 @@ inline constexpr auto kBeginFields = Joined<Field<BeginFact>>(
     FieldsIn<&BeginFact::input, &ChunkInput::dataset, &ChunkInput::file, &ChunkInput::tree, &ChunkInput::entry_start,
              &ChunkInput::entry_stop, &ChunkInput::pass>(),
     Skip<BeginFact>("span"), Counts<&BeginFact::suspended, &BeginFact::inside>(),
-    Any<&BeginFact::is_detached>("detached"), Counts<&BeginFact::process_cpu_ns>(), Skip<BeginFact>("attributes"));
+    Any<&BeginFact::is_detached>("detached"), Counts<&BeginFact::process_cpu_ns>(),
+    Notes<&BeginFact::attributes>("attributes"));
 
 template <class Fact>
 Complaint ReadStatus(ondemand::value& value, Fact& out) {

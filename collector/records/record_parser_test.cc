@@ -196,6 +196,7 @@ TEST(RecordParser, ReadsTheOtherTypes) {
   EXPECT_EQ(parser.record().begin.input.dataset, "d");
   EXPECT_EQ(parser.record().begin.input.file, "");
   EXPECT_EQ(parser.record().begin.input.entry_start, -3);
+  EXPECT_EQ(parser.record().begin.attributes, R"({"a":[1,{"b":2}]})");
   ASSERT_EQ(
       parser.ParseCopy(R"({"type":"task","key":"k","prefix":"process","start_ns":1,"stop_ns":2,"engine":"dask"})"),
       ParseOutcome::kRecord);

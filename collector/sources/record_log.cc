@@ -381,9 +381,10 @@ bool AttemptAssembler::Add(const Record& record) {
       chunks_overlap_ = chunks_overlap_ || record.begin.suspended > 0 || record.begin.inside.has_value();
       SeeThread(IdOfThread(record.begin), record.begin.number, record.begin.time_ns);
       Forget(record.begin.number);
-      begun_.emplace(record.begin.number,
-                     BegunAttempt{std::string(input.dataset), std::string(input.file), std::string(input.tree),
-                                  std::string(input.pass), record.begin, std::nullopt});
+      begun_.emplace(
+          record.begin.number,
+          BegunAttempt{std::string(input.dataset), std::string(input.file), std::string(input.tree),
+                       std::string(input.pass), std::string(record.begin.attributes), record.begin, std::nullopt});
       return true;
     }
     case RecordType::kChunk:
@@ -441,6 +442,7 @@ void AttemptAssembler::Finish() {
     chunk.tid = begun.fact.tid;
     chunk.input = {begun.dataset, begun.file, begun.tree, begun.fact.input.entry_start, begun.fact.input.entry_stop,
                    begun.pass};
+    chunk.attributes = begun.attributes;
     on_attempt_({process_, states.at(number), chunk});
   }
   begun_.clear();

@@ -215,7 +215,7 @@ using OnTask = std::function<void(const TaskOfRun&)>;
 
 /// An attempt that has begun. Its end is not recorded so far.
 struct BegunAttempt {
-  std::string dataset, file, tree, pass;
+  std::string dataset, file, tree, pass, attributes;
   BeginFact fact;                  ///< its texts are stale
   std::optional<int64_t> next_ns;  ///< when its thread began its next
 };

@@ -315,6 +315,21 @@ std::vector<std::string> ReadAgain(const RecordLogs& logs, std::vector<int64_t> 
   return found;
 }
 
+TEST_F(RecordLogTest, GivesAnAttemptWithoutAnEndTheAttributesOfItsBegin) {
+  const std::string begin = R"({"type":"begin","chunk":)", end = R"(,"attributes":{"file_kind":"merged"}})"
+                                                                 "\n";
+  Write("a.jsonl", ProcessLine("r", 1) + begin + R"(1,"time_ns":1000)" + end + begin + R"(2,"time_ns":2000)" + end +
+                       R"({"type":"chunk","chunk":1,"start_ns":1000,"stop_ns":1500,"status":"ok","attributes":{}})"
+                       "\n");
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  std::vector<std::string> found;
+  ForEachAttempt(*logs, [&found](const Attempt& attempt) {
+    found.push_back(std::to_string(attempt.chunk.number) + std::string(attempt.chunk.attributes));
+  });
+  EXPECT_THAT(found, ElementsAre("1", R"(2{"file_kind":"merged"})"));
+}
+
 TEST_F(RecordLogTest, FindsAFewAttemptsAgainWithoutReadingAll) {
   constexpr int kChunks = 3000;
   for (const int pid : {1, 2}) {
