@@ -62,6 +62,7 @@ class DocumentRowsTest : public MeasureTest {
     chunk["sections"] = Line::array({SectionRowLine("read", kSecond / 2, kSecond / 2)});
     chunk["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", 5}}};
     chunk["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}}};
+    chunk["attributes"] = {{"file_kind", "merged"}};
     chunk["cuts"] = {{{"name", "all"}, {"events", 100}}};
     chunk["requests"] = {
         {{"server", "root://eos"}, {"operation", "read"}, {"count", 3}, {"bytes", 30}, {"total_ns", 9}, {"max_ns", 5}}};

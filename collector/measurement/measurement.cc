@@ -86,6 +86,11 @@ constexpr Table kTables[] = {
         "custom_metrics",
         "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
         "none was recorded; call RecordMetric in a chunk"),
+    TableOf<&Measurement::attributes>("attributes",
+                                      "Attributes of chunks, by name; of each the 10 commonest values, `(other)` last. "
+                                      "Left out where there are none. "
+                                      "`crema export --to chunks` writes those of each chunk.",
+                                      "no chunk has an attribute; call SetAttribute in a chunk"),
     TableOf<&Measurement::cuts>("cuts", "The cut flow, in the order in which cuts were recorded.",
                                 "no cut was recorded; call RecordCut where events are selected"),
     TableOf<&Measurement::requests>(
@@ -261,7 +266,7 @@ constexpr auto kDocument = Joined<Column>(
     kQuality,
     FieldsOf<&Measurement::provenance, &Measurement::process_sections, &Measurement::chunk_size_advice,
              &Measurement::resource_advice, &Measurement::headline, &Measurement::trouble, &Measurement::waits,
-             &Measurement::events, &Measurement::modules, &Measurement::task_threads>());
+             &Measurement::events, &Measurement::modules, &Measurement::task_threads, &Measurement::attributes>());
 
 }  // namespace
 
@@ -303,8 +308,8 @@ Json JsonOf(const MetricValue& value) {
 Json JsonOf(const Measurement& measurement) {
   Json document;
   WriteRow(kDocument, &measurement, &document);
-  for (const char* table : {"events", "modules", "task_threads"}) {
-    if (document[table].empty()) document.erase(table);  // few programs have tasks
+  for (const char* table : {"events", "modules", "task_threads", "attributes"}) {
+    if (document[table].empty()) document.erase(table);  // few programs have them
   }
   return document;
 }

@@ -75,6 +75,7 @@ struct Measurement {
   std::vector<SectionRow> sections;
   std::vector<MemorySectionRow> memory_sections;
   std::vector<CustomMetricRow> custom_metrics;
+  std::vector<AttributeRow> attributes;
   std::vector<CutRow> cuts;
   std::vector<RequestSumRow> requests;
   std::vector<EventLatencyRow> events;

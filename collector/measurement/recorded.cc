@@ -151,6 +151,17 @@ constexpr Column kCutColumns[] = {
         .OptIn(),
 };
 
+constexpr Column kAttributeColumns[] = {
+    ColumnOf<&AttributeRow::name>(
+        "attribute", Kind::kText, 0,
+        "as recorded; `perf_counters` and `reading` are the SDK's: why counters or figures of reading are missing"),
+    ColumnOf<&AttributeRow::value>(Kind::kText, 0, "as recorded; `(other)`: all further values of the attribute"),
+    ColumnOf<&AttributeRow::chunks>(
+        Kind::kCount, 0,
+        "attempts that ended with it, failed ones too, but none that were summed; null in "
+        "the row `(other)` of all attributes beyond 100, of which an attempt may have several"),
+};
+
 constexpr Column kRequestSumColumns[] = {
     ColumnOf<&RequestSumRow::server>(Kind::kText, 0, "the server or mount, as recorded"),
     ColumnOf<&RequestSumRow::operation>(Kind::kText, 0, "as recorded: read, readv, open and others"),
@@ -354,6 +365,7 @@ std::string CutRow::Label() const {
   const std::string in_flow = path.has_value() ? path.str() : name.str();
   return flow.has_value() ? flow.str() + ": " + in_flow : in_flow;
 }
+absl::Span<const Column> AttributeRow::Columns() { return kAttributeColumns; }
 absl::Span<const Column> RequestSumRow::Columns() { return kRequestSumColumns; }
 absl::Span<const Column> EventLatencyRow::Columns() { return kEventLatencyColumns; }
 absl::Span<const Column> ModuleRow::Columns() { return kModuleColumns; }

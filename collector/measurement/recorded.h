@@ -92,6 +92,14 @@ struct CustomMetricRow : CustomMetricFigures {
   static absl::Span<const Column> Columns();
 };
 
+/// A value of an attribute (`SetAttribute`).
+struct AttributeRow {
+  Text name;
+  Text value;
+  Number chunks;
+  static absl::Span<const Column> Columns();
+};
+
 /// A cut of the flow.
 struct CutRow {
   Text name;

@@ -620,6 +620,11 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
   }
   WarnOfWaits(processes, quality);
   WarnOfDrops(processes, quality.warnings);
+  for (const AttributeRow& row : figures.findings.tables.attributes) {  // by TrackPerfCounters
+    if (row.name != "perf_counters") continue;
+    WarnIf(row.chunks.integer(), "counters of TrackPerfCounters are missing in {} chunks: {}", quality.warnings,
+           row.value.str());
+  }
   WarnOfSums(figures, quality.warnings);
   if (records_lost > 0) {
     quality.warnings.push_back(fmt::format(

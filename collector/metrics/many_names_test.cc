@@ -219,6 +219,50 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_EQ(found.spans.size(), SpanTable::kMaxSpans);
 }
 
+ChunkFact WithAttributes(const std::string& text) {
+  ChunkFact chunk;
+  chunk.attributes = text;
+  return chunk;
+}
+
+std::vector<std::string> TextsOf(const AttributeTable& table) {
+  std::vector<std::string> texts;
+  for (const AttributeRow& row : table.Finalize()) {
+    texts.push_back(row.name.str() + " " + row.value.str() + " " +
+                    (row.chunks.has_value() ? std::to_string(row.chunks.integer()) : "null"));
+  }
+  return texts;
+}
+
+TEST(AttributeTable, CountsTheChunksOfEachValueHoweverTheyWereSplit) {
+  AttributeTable one, first, second;
+  for (int i = 0; i < 5000; ++i) {  // a name of which no two chunks have the same value crowds out no other name
+    const std::string text = R"({"file_kind":")" + std::string(i % 5 == 0 ? "merged" : "single") + R"(","job":")" +
+                             std::to_string(i) + R"(","number":7})";
+    one.Add(WithAttributes(text));
+    (i % 3 == 0 ? first : second).Add(WithAttributes(text));
+  }
+  one.Add(WithAttributes(""));
+  one.Add(WithAttributes("[1"));
+  const std::vector<std::string> texts = TextsOf(one);
+  ASSERT_EQ(texts.size(), 2 + AttributeTable::kMaxShown + 1);
+  EXPECT_EQ(texts[0], "file_kind single 4000");
+  EXPECT_EQ(texts[1], "file_kind merged 1000");
+  EXPECT_EQ(texts.back(), "job (other) 4990");
+  second.Merge(first);
+  EXPECT_EQ(TextsOf(second), texts);
+  first.Merge(AttributeTable());
+  EXPECT_EQ(TextsOf(first)[0], "file_kind single 1333");
+}
+
+TEST(AttributeTable, HasOneRowForNamesBeyondItsRoom) {
+  AttributeTable table;
+  for (int i = 0; i < 300; ++i) table.Add(WithAttributes(R"({"n)" + std::to_string(i) + R"(":"x"})"));
+  const std::vector<std::string> texts = TextsOf(table);
+  ASSERT_EQ(texts.size(), AttributeTable::kMaxNames + 1);
+  EXPECT_EQ(texts.back(), "(other) (other) null");
+}
+
 /// Fault [many]: the same in one log or in several, and in any order
 /// Shown: the same rows
 TEST(ManyNames, GiveTheSameDocumentInEveryOrderOfReading) {

@@ -37,6 +37,26 @@ TEST_F(MeasureChunksTest, ConservesSectionTimeToTheNanosecond) {
   EXPECT_DOUBLE_EQ(document["sections"][0]["mean_per_chunk"].get<double>(), 0.600000003);
 }
 
+TEST_F(MeasureChunksTest, CountsAttributesAndSaysWhyCountersAreMissing) {
+  Line ok = ChunkLine(0, 1, 3), failed = ChunkLine(1, 3, 5), plain = ChunkLine(2, 5, 6), lost = BeginLine(3, 6);
+  ok["attributes"] = {{"file_kind", "merged"}, {"perf_counters", "instructions: Permission denied"}};
+  failed["attributes"] = {{"file_kind", "merged"}};
+  failed["status"] = "failed";
+  lost["attributes"] = {{"file_kind", "single"}};
+  Write("a.jsonl", {ProcessLine(1, 0), ok, failed, plain, lost});
+  const Document document = Take();
+  ASSERT_EQ(document["attributes"].size(), 2u) << document["attributes"];
+  EXPECT_EQ(document["attributes"][0], Document({{"name", "file_kind"}, {"value", "merged"}, {"chunks", 2}}));
+  EXPECT_EQ(document["attributes"][1]["name"], "perf_counters");
+  EXPECT_THAT(document["quality"]["warnings"].dump(),
+              HasSubstr("counters of TrackPerfCounters are missing in 1 chunks: instructions: Permission denied"));
+}
+
+TEST_F(MeasureChunksTest, HasNoAttributesWhereNoChunkHasOne) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 3), EndLine(4)});
+  EXPECT_FALSE(Take().contains("attributes"));
+}
+
 TEST_F(MeasureChunksTest, AddsUpWhatTheKernelDid) {
   Line one = ChunkLine(0, 1, 3), other = ChunkLine(1, 3, 5, "zjets"), old = ChunkLine(2, 5, 6, "zjets");
   one.update({{"system_cpu_ns", kSecond / 2}, {"minor_faults", 10}, {"major_faults", 1}});

@@ -29,6 +29,7 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
     case RecordType::kChunk:
       processes_.SawAlive(log, record.chunk.stop_ns);
       AddEnded(log, record.chunk);
+      attributes_.Add(record.chunk);
       break;
     case RecordType::kSums:
       processes_.SawAlive(log, record.sums.time_ns);
@@ -90,6 +91,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   process_metrics_.Merge(other.process_metrics_, logs);
   cuts_.Merge(other.cuts_, logs);
   activities_.Merge(other.activities_, logs);
+  attributes_.Merge(other.attributes_);
   requests_.Merge(other.requests_);
   waits_.Merge(other.waits_);
   functions_.Merge(other.functions_);
@@ -119,6 +121,7 @@ RecordFindings RecordAccumulator::Finalize(const WorkLimits& limits) && {
   findings.tables.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);
   findings.tables.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
+  findings.tables.attributes = attributes_.Finalize();
   findings.tables.requests = requests_.Finalize(&omissions.requests);
   findings.waits = waits_.Finalize();
   findings.tables.functions = functions_.Finalize(&omissions.functions);

@@ -85,6 +85,7 @@ class RecordAccumulator {
   ProcessMetrics process_metrics_;  // until all of it is read, as `sums_`
   CutTable cuts_;
   ActivityTable activities_;
+  AttributeTable attributes_;
   RequestTable requests_;
   WaitTable waits_;
   FunctionTable functions_;

@@ -59,6 +59,14 @@ TEST(RenderChunkList, HasEachErrorOnceAndAsAWhole) {
   EXPECT_THAT(text, Not(HasSubstr("chunk 1: no such branch")));
 }
 
+TEST(RenderChunkList, ShowsAttributesWhereThereAreSome) {
+  ChunkListing listing = Listing();
+  EXPECT_THAT(RenderChunkList(listing, {400}), Not(HasSubstr("attributes")));
+  listing.rows[0]["attributes"] = {{"file_kind", "merged"}, {"site", "x"}};
+  listing.rows[1]["attributes"] = nullptr;
+  EXPECT_THAT(RenderChunkList(listing, {400}), AllOf(HasSubstr("attributes"), HasSubstr("file_kind: merged; site: x")));
+}
+
 TEST(RenderChunkList, CountsStartsFromTheRunsStart) {
   EXPECT_THAT(RenderChunkList(Listing(), {200}), HasSubstr("250 ms"));
 }

@@ -99,6 +99,11 @@ void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::
   AddTable(table, style, text);
   AddTitle("stragglers", style, text);
   AddPlain("stragglers", measurement, style, text);
+  if (measurement.attributes.empty()) return;
+  AddTitle("attributes", style, text);
+  AddPlain("attributes", measurement, style, text);
+  AddNote("crema show --table chunks --top 10 has those of single chunks, crema export --to chunks those of all", style,
+          text);
 }
 
 void AddSections(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
@@ -149,6 +154,12 @@ void AddQuality(const Measurement& measurement, const TerminalStyle& style, std:
                                  ? fmt::format("{}: {}", keys, figures.reason)
                                  : fmt::format("{} ({} figures): {}", figures.reason, figures.keys.size(), keys);
     AddLines(line, 0, Paint::kPlain, style, text);
+  }
+  for (const AttributeRow& row : measurement.attributes) {  // by ROOT's guards
+    if (row.name != "reading") continue;
+    AddLines(
+        fmt::format("reading, in part ({}): {}", Counted(row.chunks.value_or(0), "chunk", "chunks"), row.value.str()),
+        0, Paint::kPlain, style, text);
   }
 }
 
@@ -217,7 +228,8 @@ std::vector<CellColumn> ChunkColumns(std::string_view sorted_by) {
                                      {"joined", "joined", Kind::kDuration, 8},
                                      {"blocked", "blocked", Kind::kDuration, 4},
                                      {"rss_delta_bytes", "RSS delta", Kind::kMemory, 6},
-                                     {"error", "error", Kind::kText, 3}};
+                                     {"error", "error", Kind::kText, 3},
+                                     {"attributes", "attributes", Kind::kText, 2, true}};
   for (CellColumn& column : columns) {
     if (column.key != sorted_by) continue;
     column.rank = 0;
@@ -326,6 +338,12 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
       // the difference in integers: a double holds Unix nanoseconds to 256 ns only
       row["start"] = (start_ns.get<int64_t>() - *listing.run_start_ns) / 1e9;
     }
+    std::string attributes;
+    for (const auto& [name, value] : Field(row, "attributes").items()) {
+      if (value.is_string())
+        absl::StrAppend(&attributes, attributes.empty() ? "" : "; ", name, ": ", std::string(value));
+    }
+    if (!attributes.empty()) row["attributes"] = attributes;
   }
   AddTable(TableOf(CellsOf(rows, ChunkColumns(listing.sorted_by))), style, &text);
   AddErrors(rows, style, &text);

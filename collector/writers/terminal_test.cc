@@ -225,10 +225,33 @@ TEST(Terminal, SurvivesDocumentsThatAreNone) {
 TEST(RenderTable, KnowsTheTablesThatItPrints) {
   EXPECT_THAT(TableNames(),
               ElementsAre("run", "quality", "metrics", "chunks", "memory", "sections", "phases", "datasets", "files",
-                          "workers", "hosts", "threads", "memory_sections", "custom_metrics", "cuts", "requests",
-                          "events", "modules", "task_threads", "waits", "functions", "gpu_kernels", "fine", "budget",
-                          "stragglers", "chunk_fits", "expected_time", "slow_spells", "contention", "processes",
-                          "verdicts", "process_sections", "chunk_size_advice", "resource_advice"));
+                          "workers", "hosts", "threads", "memory_sections", "custom_metrics", "attributes", "cuts",
+                          "requests", "events", "modules", "task_threads", "waits", "functions", "gpu_kernels", "fine",
+                          "budget", "stragglers", "chunk_fits", "expected_time", "slow_spells", "contention",
+                          "processes", "verdicts", "process_sections", "chunk_size_advice", "resource_advice"));
+}
+
+TEST(RenderTable, OfChunksListsTheirAttributes) {
+  Json document = Document("healthy");
+  EXPECT_THAT(RenderTable(document, "chunks", {100}).value(), Not(HasSubstr("attribute")));
+  document["attributes"] = {{{"name", "file_kind"}, {"value", "merged"}, {"chunks", 118}},
+                            {{"name", "file_kind"}, {"value", "(other)"}, {"chunks", 2}}};
+  const std::string text = RenderTable(document, "chunks", {100}).value();
+  const std::vector<std::string> lines = Lines(text.substr(text.find("\nattributes\n") + 1));
+  ASSERT_GT(lines.size(), 4u);
+  EXPECT_EQ(lines[1], "attribute  value    chunks");
+  EXPECT_EQ(lines[2], "file_kind  merged      118");
+  EXPECT_EQ(lines[3], "file_kind  (other)       2");
+  EXPECT_THAT(lines[4], HasSubstr("crema export --to chunks"));
+}
+
+TEST(RenderTable, OfQualitySaysWhatRootDoesNotReport) {
+  Json document = Document("healthy");
+  document["attributes"] = {{{"name", "reading"}, {"value", "ROOT does not report it"}, {"chunks", 7}},
+                            {{"name", "site"}, {"value", "x"}, {"chunks", 7}}};
+  const std::string text = RenderTable(document, "quality", {100}).value();
+  EXPECT_THAT(text, HasSubstr("reading, in part (7 chunks): ROOT does not report it\n"));
+  EXPECT_THAT(text, Not(HasSubstr("site")));
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {

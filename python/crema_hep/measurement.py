@@ -15,6 +15,7 @@ _BATCH = 1000  # how many rows are read at once
 _TIMES_NS = range(2**63)  # since 1970
 _MOST_SECONDS = 1e10  # in a timeline
 _TABLES = (
+    "attributes",
     "budget",
     "chunk_fits",
     "chunk_size_advice",

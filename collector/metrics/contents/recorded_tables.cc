@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 
@@ -240,6 +242,58 @@ std::vector<MemorySectionRow> MemorySectionTable::Finalize(int64_t* dropped) con
   const Path refused = paths_.Finalize(add_row);
   if (refused.chunks > 0) add_row(kOtherName, refused);
   *dropped = refused.chunks;
+  return rows;
+}
+
+std::vector<std::pair<std::string, std::string>> AttributesOf(std::string_view attributes) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const Json object = Json::parse(attributes, nullptr, false);
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_string()) found.emplace_back(name, value.get<std::string>());
+  }
+  return found;
+}
+
+void AttributeTable::Add(std::string_view attributes, int64_t chunks) {
+  constexpr size_t kMostTexts = 1000;  // a few hundred kilobytes
+  chunks_[std::string(attributes)] += chunks;
+  if (chunks_.size() >= kMostTexts) Divide();
+}
+
+void AttributeTable::Divide() {
+  for (const auto& [attributes, chunks] : chunks_) {
+    for (const auto& [name, value] : AttributesOf(attributes)) {
+      Sum sum;
+      sum.chunks.Add(chunks);
+      sum.values.Add(value, sum.chunks);
+      names_.Add(name, sum);
+    }
+  }
+  chunks_.clear();
+}
+
+void AttributeTable::Merge(const AttributeTable& other) {
+  for (const auto& [attributes, chunks] : other.chunks_) Add(attributes, chunks);
+  names_.Merge(other.names_);
+}
+
+std::vector<AttributeRow> AttributeTable::Finalize() const {
+  AttributeTable divided = *this;
+  divided.Divide();
+  std::vector<AttributeRow> rows;
+  const Sum refused = divided.names_.Finalize([&rows](std::string_view name, const Sum& sum) {
+    std::vector<AttributeRow> values;
+    sum.values.Finalize([&](std::string_view value, const KnownSum& chunks) {
+      values.push_back({name, value, chunks.Integer()});
+    });
+    SortLargestFirst(&values, &AttributeRow::chunks);
+    if (values.size() > kMaxShown) values.resize(kMaxShown);
+    int64_t others = *sum.chunks.Integer();
+    for (const AttributeRow& row : values) others -= row.chunks.integer();
+    if (others > 0) values.push_back({name, kOtherName, others});
+    Append(&rows, std::move(values));
+  });
+  if (refused.chunks.count > 0) rows.push_back({kOtherName, kOtherName, Number()});
   return rows;
 }
 

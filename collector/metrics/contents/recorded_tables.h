@@ -146,6 +146,40 @@ class MemorySectionTable {
   GroupedSums<Path> paths_{kMaxPaths};
 };
 
+/// Names and values, from `attributes` of a fact; values that are no texts are left out.
+std::vector<std::pair<std::string, std::string>> AttributesOf(std::string_view attributes);
+
+/// Accumulator of the `attributes` of chunk lines.
+class AttributeTable {
+ public:
+  static constexpr size_t kMaxNames = 100;    ///< docs/limits.md, "Kept short", as the next two
+  static constexpr size_t kMaxValues = 1000;  ///< of a name: the commonest are found among these
+  static constexpr size_t kMaxShown = 10;     ///< of a name
+
+  void Add(const ChunkFact& chunk) {
+    if (!chunk.attributes.empty()) Add(chunk.attributes, 1);
+  }
+  void Merge(const AttributeTable& other);
+  /// Rows by name, in each the commonest value first, then all others.
+  std::vector<AttributeRow> Finalize() const;
+
+ private:
+  struct Sum {
+    KnownSum chunks;
+    GroupedSums<KnownSum> values{kMaxValues};
+
+    void Add(const Sum& other) {
+      chunks.Add(other.chunks);
+      values.Merge(other.values);
+    }
+  };
+  void Add(std::string_view attributes, int64_t chunks);
+  void Divide();
+
+  absl::flat_hash_map<std::string, int64_t> chunks_;  // by all their attributes: most chunks have those of others
+  GroupedSums<Sum> names_{kMaxNames};                 // without these
+};
+
 /// Accumulator of the `requests` of chunk lines.
 class RequestTable {
  public:
