@@ -130,7 +130,8 @@ class Lister {
       row.helpers = AddHelpers(HelpersOf(chunk));
       bytes = {OrUnknown(chunk.bytes_read), OrUnknown(chunk.bytes_uncompressed)};
     } else {
-      list_->unended[list_->rows.size()] = {chunk.input.entry_start, chunk.input.entry_stop};
+      list_->unended[list_->rows.size()] = {chunk.input.entry_start, chunk.input.entry_stop,
+                                            std::string(chunk.attributes)};
     }
     SeeProcess(attempt.process);
     const RecentInput& input = InputOf(chunk.input);

@@ -97,10 +97,11 @@ struct AttemptBytes {
   int64_t uncompressed = AttemptRow::kUnknown;
 };
 
-/// The entry range of an attempt without an end: no record of its end is read for it later.
-struct UnendedEntries {
-  std::optional<int64_t> start;
-  std::optional<int64_t> stop;
+/// What an attempt without an end recorded at its begin: no record of its end is read for it later.
+struct AtBegin {
+  std::optional<int64_t> entry_start;
+  std::optional<int64_t> entry_stop;
+  std::string attributes;
 };
 
 struct AttemptList {
@@ -115,8 +116,8 @@ struct AttemptList {
   NameNumbers datasets;
   NameNumbers files;
   std::vector<uint32_t> dataset_of_kind;
-  std::map<size_t, UnendedEntries> unended;  ///< by row
-  ChunkPlaces places;                        ///< of the others, in their logs
+  std::map<size_t, AtBegin> unended;  ///< by row
+  ChunkPlaces places;                 ///< of the others, in their logs
 
   uint32_t DatasetOf(const AttemptRow& row) const { return inputs[row.input].dataset; }
   uint32_t FileOf(const AttemptRow& row) const { return inputs[row.input].file; }

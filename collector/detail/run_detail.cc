@@ -7,6 +7,7 @@
 #include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
+#include "collector/metrics/contents/recorded_tables.h"
 #include "collector/metrics/side_by_side.h"
 #include "collector/metrics/statistics/quantiles.h"
 #include "nlohmann/json.hpp"
@@ -165,25 +166,19 @@ class Keeper {
 
 /// The attributes of an attempt as one text.
 std::string NotesOf(std::string_view attributes) {
-  const Json object = Json::parse(attributes, nullptr, false);
-  std::vector<std::string> notes;
-  for (const auto& [name, value] : object.items()) {
-    if (value.is_string()) notes.push_back(absl::StrCat(name, ": ", value.get<std::string>()));
-  }
-  return absl::StrJoin(notes, "; ");
+  return absl::StrJoin(AttributesOf(attributes), "; ", absl::PairFormatter(": "));
 }
 
 /// Identifies an attempt in two readings of the logs.
 using ListedAttempt = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
 
-/// Reads again what only the record has: error, attributes, entries, sections. `in_logs`: of the first reading.
+/// Reads again what only the record has: error, attributes, entries, sections. `in_logs`: of the first reading, as
+/// `notes`.
 void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
-                 ChunkPlaces in_logs, RunDetail* detail) {
+                 ChunkPlaces in_logs, NameNumbers notes, RunDetail* detail) {
   NameNumbers sections;
   NameNumbers errors;
   errors.Number("");
-  NameNumbers notes;
-  notes.Number("");
   absl::flat_hash_set<int64_t> begins;  // most attempts are not kept, and a key of each takes longer than its line
   for (const auto& [key, place] : places) begins.insert(std::get<3>(key));
   in_logs.begins.assign(begins.begin(), begins.end());
@@ -204,8 +199,7 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
       kept.sections.emplace_back(sections.Number(section.path), section.total_ns);
     }
   };
-  if (!for_each_attempt(add, &in_logs).ok())
-    return;  // the logs went between the two readings: what the first one found still stands
+  for_each_attempt(add, &in_logs).IgnoreError();  // if the logs are gone, what was found until now still stands
   detail->sections = std::move(sections.names);
   detail->errors = std::move(errors.names);
   detail->notes = std::move(notes.names);
@@ -233,6 +227,8 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
   }
   SortBy(&order, [&list](size_t a) { return list.rows[a].start_ns; });
   std::map<ListedAttempt, size_t> keys;
+  NameNumbers notes;
+  notes.Number("");
   for (const size_t i : order) {
     const AttemptRow& row = list.rows[i];
     DetailAttempt attempt = keeper.Describe(i, places, dataset_of);
@@ -240,14 +236,15 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
     attempt.is_oversized = row.is_result && limit.has_value() && static_cast<double>(row.events) > *limit;
     attempt.straggler_reason = ValueOr(reasons, i, {});
     if (const auto unended = list.unended.find(i); unended != list.unended.end()) {
-      std::tie(attempt.entry_start, attempt.entry_stop) = std::tie(unended->second.start, unended->second.stop);
+      attempt.entry_start = unended->second.entry_start;
+      attempt.entry_stop = unended->second.entry_stop;
+      attempt.notes = notes.Number(NotesOf(unended->second.attributes));
     }
     keys[{list.processes[row.process].worker, list.processes[row.process].start_ns, row.number, row.start_ns}] =
         detail->attempts.size();
     detail->attempts.push_back(std::move(attempt));
   }
-  detail->errors = detail->notes = {""};
-  AddRecorded(for_each_attempt, keys, list.places, detail);
+  AddRecorded(for_each_attempt, keys, list.places, std::move(notes), detail);
 }
 
 // Tasks of an engine on the rows of the timeline.

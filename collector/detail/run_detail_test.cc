@@ -400,6 +400,17 @@ TEST(ReadRunDetail, ListsEveryAttemptOfASmallRunWithItsSections) {
   EXPECT_EQ(detail.rows.size(), 2u);
 }
 
+TEST(ReadRunDetail, HasTheAttributesOfALostAttempt) {
+  MadeRun run;
+  run.AddProcess("node", 1);
+  run.Add(0, 1, 3).attributes = R"({"file_kind":"single"})";
+  run.Add(0, 4, 5, AttemptState::kLost).attributes = R"({"file_kind":"merged"})";
+  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
+  ASSERT_EQ(detail.attempts.size(), 2u);
+  EXPECT_EQ(detail.notes[detail.attempts[0].notes], "file_kind: single");
+  EXPECT_EQ(detail.notes[detail.attempts[1].notes], "file_kind: merged");
+}
+
 TEST(ReadRunDetail, NumbersTheAttemptsAtAChunk) {
   MadeRun run;
   run.AddProcess("node", 1);
