@@ -9,10 +9,7 @@ namespace crema {
 /// A phase of the run.
 struct PhaseRow {
   Text phase;
-  Number wall_time;
-  Number task_seconds;
-  Number start;
-  Number stop;
+  Number wall_time, task_seconds, start, stop;
   int64_t start_ns = 0;  ///< Unix time; not in the document, as the next
   int64_t stop_ns = 0;
   static absl::Span<const Column> Columns();
@@ -23,32 +20,11 @@ struct PhaseRow {
 /// attempts and times are null where the row is not from records.
 struct BreakdownRow {
   Text name;
-  Number chunks;
-  Number attempts;
-  Number failed;
-  Number lost;
-  Number events;
-  Number bytes_read;
-  Number bytes_uncompressed;
-  Number duration_sum;
-  Number duration_mean;
-  Number duration_p50;
-  Number duration_p95;
-  Number duration_max;
-  Number cpu_sum;
-  Number cpu_wait_sum;
-  Number blocked_sum;
-  Number system_cpu_sum;
-  Number minor_faults;
-  Number major_faults;
-  Number event_rate;
-  Number events_per_cpu_second;
-  Number rss_delta_mean;
+  Number chunks, attempts, failed, lost, events, bytes_read, bytes_uncompressed, duration_sum, duration_mean;
+  Number duration_p50, duration_p95, duration_max, cpu_sum, cpu_wait_sum, blocked_sum, system_cpu_sum, minor_faults;
+  Number major_faults, event_rate, events_per_cpu_second, rss_delta_mean;
   Number gpu_seconds;  ///< of datasets only, as the next four
-  Number gpu_launches;
-  Number gpu_copy_seconds;
-  Number gpu_to_device_bytes;
-  Number gpu_from_device_bytes;
+  Number gpu_launches, gpu_copy_seconds, gpu_to_device_bytes, gpu_from_device_bytes;
   uint32_t group = 0;  ///< the index it was grouped by; not in the document
   static absl::Span<const Column> Columns();
 };
@@ -56,48 +32,26 @@ struct BreakdownRow {
 /// A worker: the breakdown, and its life, cores, state and memory.
 struct WorkerRow : BreakdownRow {
   Text process;
-  Number start;
-  Number stop;
-  Number first_chunk;
-  Number last_chunk;
-  Number cores;
+  Number start, stop, first_chunk, last_chunk, cores;
   Text state;
-  Number peak_memory_bytes;
-  Number anonymous_memory_bytes;
-  Number file_memory_bytes;
-  Number memory_limit_bytes;
-  Number allowed_cores;
-  Number throttled;
+  Number peak_memory_bytes, anonymous_memory_bytes, file_memory_bytes, memory_limit_bytes, allowed_cores, throttled;
   Number disk_bytes;
   Text left_reason;
-  Number engine_cpu;
-  Number engine_peak_memory_bytes;
-  Number time_limit;
+  Number engine_cpu, engine_peak_memory_bytes, time_limit;
   static absl::Span<const Column> Columns();
 };
 
 /// A part of the core-seconds.
 struct BudgetRow {
-  Text part;
-  Text group;
-  Number core_seconds;
-  Number share;
+  Text part, group;
+  Number core_seconds, share;
   static absl::Span<const Column> Columns();
 };
 
 /// A process of `crema run`, as sampled.
 struct ProcessUseRow {
-  Text name;
-  Text host;
-  Number pid;
-  Number start;
-  Number stop;
-  Number cpu;
-  Number peak_memory_bytes;
-  Number anonymous_memory_bytes;
-  Number file_memory_bytes;
-  Number cpu_wait;
-  Number threads;
+  Text name, host;
+  Number pid, start, stop, cpu, peak_memory_bytes, anonymous_memory_bytes, file_memory_bytes, cpu_wait, threads;
   static absl::Span<const Column> Columns();
 };
 
