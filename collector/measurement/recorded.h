@@ -1,5 +1,5 @@
 // What guards and engines recorded, summed: the rows of `sections`, `process_sections`, `memory_sections`,
-// `custom_metrics`, `cuts`, `requests`, `functions` and `fine`.
+// `custom_metrics`, `attributes`, `cuts`, `requests`, `functions` and `fine`.
 #pragma once
 
 #include "collector/measurement/column.h"

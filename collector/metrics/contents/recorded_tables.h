@@ -107,7 +107,8 @@ class GpuTable {
   std::map<std::tuple<std::string, std::string, std::string>, Kernel> kernels_;  // section, dataset, name
 };
 
-// Tables of what records say: memory sections, requests to storage, spans, files and the columns read from them.
+// Tables of what records say: memory sections, attributes, requests to storage, spans, files and the columns read from
+// them.
 
 /// Accumulator of the `memory_sections` of chunk lines.
 class MemorySectionTable {
