@@ -168,6 +168,9 @@ int Main(std::vector<std::string> arguments) {
         "not enough memory: a chunk takes about 50 bytes; collect with --memory, give fewer record logs at once, or "
         "`ulimit -v` more");
     return kFailed;
+  } catch (const std::filesystem::filesystem_error& error) {  // a disk that fails
+    PrintError(error.path1().string() + ": " + error.code().message());
+    return kFailed;
   } catch (const std::exception& error) {
     PrintError(std::string(error.what()) + "; this is a bug in crema, please report it");
     return kFailed;

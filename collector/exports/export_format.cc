@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "collector/idioms/listing.h"
 #include "collector/measurement/cells.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
@@ -115,17 +116,17 @@ absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, c
 
 absl::Status WriteDirectory(const ExportFormat& format, const ExportSource& source, const fs::path& temporary) {
   if (absl::Status status = format.write_directory(source, temporary.string()); !status.ok()) return status;
-  for (const fs::directory_entry& entry : fs::directory_iterator(temporary)) {
-    if (absl::Status synced = Sync(entry.path()); !synced.ok()) return synced;
+  for (const fs::path& path : EntriesOf(temporary)) {
+    if (absl::Status synced = Sync(path); !synced.ok()) return synced;
   }
   return Sync(temporary);
 }
 
 /// In a directory that is there, only the files of the same names are replaced: others stay.
 absl::Status MoveFilesInto(const fs::path& parts, const fs::path& directory) {
-  for (const fs::directory_entry& entry : fs::directory_iterator(parts)) {
-    const fs::path to = directory / entry.path().filename();
-    if (rename(entry.path().c_str(), to.c_str()) != 0) return Failed(to, errno);
+  for (const fs::path& path : EntriesOf(parts)) {
+    const fs::path to = directory / path.filename();
+    if (rename(path.c_str(), to.c_str()) != 0) return Failed(to, errno);
   }
   return Sync(directory);
 }

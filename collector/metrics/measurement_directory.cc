@@ -11,6 +11,7 @@
 #include <set>
 
 #include "collector/compression/decompressed_file.h"
+#include "collector/idioms/listing.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
@@ -166,9 +167,7 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
   const fs::path kept = directory / kRecordsName;
   std::error_code error;
   std::set<std::string> taken;
-  for (const fs::directory_entry& entry : fs::directory_iterator(kept, error)) {
-    taken.insert(entry.path().filename().string());
-  }
+  for (const fs::path& path : EntriesOf(kept)) taken.insert(path.filename().string());
   const fs::path added = room / kRecordsName;
   if (mkdir(added.c_str(), 0700) != 0) return Failed(added, errno);
   if (records) {
@@ -181,9 +180,7 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
   }
   const fs::path document = room / kDocumentName;
   if (absl::Status status = WriteSynced(document, kNewFile, DocumentText(measured)); !status.ok()) return status;
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(added)) files.push_back(entry.path());
-  for (const fs::path& file : files) {
+  for (const fs::path& file : EntriesOf(added)) {
     if (rename(file.c_str(), (kept / file.filename()).c_str()) != 0) return Failed(kept / file.filename(), errno);
   }
   if (rename(document.c_str(), (directory / kDocumentName).c_str()) != 0) {

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
+#include "collector/idioms/listing.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {
@@ -97,11 +98,10 @@ std::optional<int64_t> StartIn(const fs::path& file) {
 std::optional<int64_t> StartOfLogs(const fs::path& records) {
   constexpr int kMostLogs = 1000;
   std::optional<int64_t> first;
-  std::error_code error;
   int seen = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(records, error)) {
+  for (const fs::path& path : EntriesOf(records)) {
     if (++seen > kMostLogs) break;
-    const std::optional<int64_t> start = StartIn(entry.path());
+    const std::optional<int64_t> start = StartIn(path);
     if (start.has_value() && (!first.has_value() || *start < *first)) first = start;
   }
   return first;
@@ -197,9 +197,8 @@ std::string SiblingPrefix(const fs::path& directory) { return "." + directory.fi
 /// What is in the directory under names that begin so.
 std::vector<fs::path> EntriesWith(const fs::path& directory, const std::string& prefix) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().filename().string().compare(0, prefix.size(), prefix) == 0) found.push_back(entry.path());
+  for (const fs::path& path : EntriesOf(directory)) {
+    if (path.filename().string().compare(0, prefix.size(), prefix) == 0) found.push_back(path);
   }
   return found;
 }
@@ -272,19 +271,19 @@ absl::Status TemporaryFile::Rename() {
 OutputContents LookInto(const fs::path& directory) {
   OutputContents contents;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& path : EntriesOf(directory)) {
+    const std::string name = path.filename().string();
     bool is_own = false;
-    if (name == kDocumentName && entry.is_regular_file(error)) {
-      is_own = BeginningOf(entry.path(), 256).find("crema.measurement/") != std::string::npos;
+    if (name == kDocumentName && fs::is_regular_file(path, error)) {
+      is_own = BeginningOf(path, 256).find("crema.measurement/") != std::string::npos;
       contents.is_measurement |= is_own;
-    } else if (name == kRecordsName && fs::is_directory(entry.symlink_status(error))) {
+    } else if (name == kRecordsName && fs::is_directory(fs::symlink_status(path, error))) {
       is_own = true;
-      for (const fs::directory_entry& record : fs::directory_iterator(entry.path(), error)) {
-        const bool is_record = IsOwnRecord(record.path());
+      for (const fs::path& record : EntriesOf(path)) {
+        const bool is_record = IsOwnRecord(record);
         contents.is_measurement |= is_record;
         contents.has_foreign_records |= !is_record;
-        if (is_record && IsHeldByItsProcess(record.path())) contents.live_log = record.path().filename().string();
+        if (is_record && IsHeldByItsProcess(record)) contents.live_log = record.filename().string();
       }
       is_own = !contents.has_foreign_records;
     }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/engines/slurm/sacct_table.h"
+#include "collector/idioms/listing.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/record_parser.h"
@@ -81,9 +82,9 @@ std::string DescribeUnknownDirectory(const std::string& path) {
     return "holds a TaskVine run without its `transactions`; it is the log that crema reads";
   }
   std::string measured;  // the last one by name: names of measurements end in their time
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    const bool is_measurement = fs::exists(entry.path() / "measurement.json", error);
-    if (is_measurement) measured = std::max(measured, entry.path().string());
+  for (const fs::path& entry : EntriesOf(path)) {
+    const bool is_measurement = fs::exists(entry / "measurement.json", error);
+    if (is_measurement) measured = std::max(measured, entry.string());
   }
   if (!measured.empty()) return fmt::format("is not a measurement, but holds some; name one, for example {}", measured);
   return fmt::format("holds no record log (*{}); was the program run with CREMA_DIR set, or under `crema run`?",

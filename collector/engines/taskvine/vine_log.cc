@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
+#include "collector/idioms/listing.h"
 #include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 
@@ -528,8 +529,8 @@ std::optional<std::string> FindVineLog(const std::string& path) {
   if (auto log = TransactionsIn(fs::path(path) / "most-recent")) return log;
   if (fs::weakly_canonical(path, error).filename() != "vine-run-info") return std::nullopt;
   std::optional<std::string> last;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    const std::optional<std::string> log = TransactionsIn(entry.path());
+  for (const fs::path& run : EntriesOf(path)) {
+    const std::optional<std::string> log = TransactionsIn(run);
     if (log.has_value() && (!last.has_value() || *last < *log)) last = log;
   }
   return last;

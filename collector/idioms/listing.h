@@ -1,0 +1,22 @@
+// What a directory holds.
+#pragma once
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace crema {
+
+/// The paths in a directory, in no order; none where it cannot be opened. A disk that fails meanwhile throws
+/// `std::filesystem::filesystem_error` with the directory's path: a part must not pass for the whole.
+inline std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(directory, error);
+  if (error) return entries;
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) entries.push_back(*entry);
+  if (error) throw std::filesystem::filesystem_error("cannot be listed", directory, error);
+  return entries;
+}
+
+}  // namespace crema
