@@ -6,13 +6,13 @@ load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 # not said here, and a use of a package that stands below. Those with rules of their own say their uses there.
 PACKAGES = {
     "idioms": [],
-    "compression": [],
+    "compression": ["idioms"],
     "records": ["idioms"],
     "appearance": [],
     "measurement": ["idioms"],
     "engines": ["compression", "idioms", "records"],
     "sources": ["compression", "engines", "idioms", "records"],
-    "sources/prmon": ["compression", "records", "sources", "sources/process_tree"],
+    "sources/prmon": ["compression", "idioms", "records", "sources", "sources/process_tree"],
     "sources/process_tree": ["compression", "idioms", "records", "sources"],
     "sources/roastcoffea": ["measurement", "records"],
     "output": ["compression", "engines", "idioms", "sources"],

@@ -5,6 +5,7 @@
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
@@ -124,7 +125,7 @@ class IcicleLayout {
     // a letter is about 6.5 of the 720 pixels
     const auto letters = static_cast<size_t>(share * 720 / 6.5);
     const std::string& path = section.path;
-    const std::string name = ShownName(NameOfPathPart(path.substr(path.rfind('/') + 1)));
+    const std::string name = ShownName(NameOfPathPart(std::string(LastPart(path))));
     std::string label = fmt::format("{} {}", name, HumanPercent(share));
     if (label.size() > letters) label = name.size() <= letters ? name : "";
     cells_.push_back({{"path", ShownName(path)},

@@ -5,6 +5,7 @@
 #include "collector/charts/chart_table.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 
@@ -17,8 +18,6 @@ constexpr std::string_view kCustom = "custom_", kCompare = "compare_";
 constexpr std::string_view kComparedMetrics[] = {
     "wall_time",           "event_rate_wall_khz",       "cpu_efficiency",    "core_seconds",
     "chunk_duration_mean", "chunk_time_per_event_mean", "peak_memory_bytes", "io_overhead_pct"};
-
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 std::string RunName(const Measurement& measurement) {
   return measurement.run.name.empty() ? "run" : ShownName(measurement.run.name);
@@ -44,9 +43,9 @@ absl::StatusOr<Chart> NamedChart(std::string_view name) {
   chart.name = name;
   if (const ChartKind* kind = FindChartKind(name)) {
     chart.title = kind->question;
-  } else if (StartsWith(name, kCustom)) {
+  } else if (BeginsWith(name, kCustom)) {
     chart.title = fmt::format("What values did {} have?", ShownName(name.substr(kCustom.size())));
-  } else if (StartsWith(name, kCompare)) {
+  } else if (BeginsWith(name, kCompare)) {
     chart.title = fmt::format("{}: do the runs differ?", LabelOf(name.substr(kCompare.size())));
   } else {
     for (const auto& [former, answer] : kFormerCharts) {
@@ -60,7 +59,7 @@ absl::StatusOr<Chart> NamedChart(std::string_view name) {
 
 absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
   if (const ChartKind* kind = FindChartKind(name)) return kind->draw(input);
-  if (StartsWith(name, kCustom)) {
+  if (BeginsWith(name, kCustom)) {
     const std::string_view metric = name.substr(kCustom.size());
     for (const CustomMetricRow& row : input.measurement->custom_metrics) {
       if (row.name == metric) return DrawCustomMetric(row);

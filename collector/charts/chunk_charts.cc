@@ -2,14 +2,13 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 
 namespace crema {
 namespace {
 
 constexpr size_t kMostColumns = 640;  // a column a pixel
-
-double Seconds(int64_t ns) { return ns / 1e9; }
 
 double WaitingSeconds(const DetailAttempt& attempt) {
   return Seconds(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0));

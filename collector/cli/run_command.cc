@@ -15,6 +15,7 @@
 #include "collector/cli/measured_source.h"
 #include "collector/cli/run_session.h"
 #include "collector/idioms/descriptor.h"
+#include "collector/idioms/seconds.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
@@ -23,8 +24,6 @@
 
 namespace crema {
 namespace {
-
-constexpr int64_t kSecondNs = 1'000'000'000;
 
 // What people and batch systems send. SIGCONT is among them: it resumes crema by itself, the command only if asked to.
 constexpr int kRelayed[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,   SIGUSR2, SIGALRM,

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/idioms/descriptor.h"
+#include "collector/idioms/seconds.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "collector/sources/process_tree/source_commit.h"
@@ -195,7 +196,6 @@ void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory
 }
 
 constexpr int64_t kMillisecondNs = 1'000'000;
-constexpr int64_t kSecondNs = 1'000'000'000;
 // Helpers that end with their parent (Python's resource tracker, a shell's pipeline) need a moment to do so: waiting
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "collector/idioms/text.h"
+
 namespace crema {
 
 class DecompressedFile::Decoder {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/detail/attempt_list.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
@@ -308,8 +309,6 @@ void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const 
 }
 
 // Sums over equal parts of the run's time, of all attempts together and by worker.
-
-double Seconds(int64_t ns) { return ns / 1e9; }
 
 /// Fills `over_time`; the lanes that were available come from the measurement.
 void SumOverTime(const AttemptList& list, const Measurement& measurement, int bins, RunDetail* detail) {

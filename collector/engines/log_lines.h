@@ -55,13 +55,6 @@ class LineAssembler {
   bool skipping_ = false;
 };
 
-/// Without the blanks around it.
-inline std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// All of the text as a number of this type; nullopt: it is none.
 template <class Number>
 std::optional<Number> Parsed(std::string_view text) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "collector/idioms/listing.h"
+#include "collector/idioms/text.h"
 #include "collector/measurement/cells.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
@@ -24,10 +25,6 @@ bool IsFormula(const std::string& text) {
   if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
   double number = 0;
   return !absl::SimpleAtod(text, &number);
-}
-
-bool BeginsWith(std::string_view text, std::string_view beginning) {
-  return text.substr(0, beginning.size()) == beginning;
 }
 
 /// Whether a small file of the directory names crema as its writer.

@@ -4,6 +4,7 @@
 #include "collector/exports/export_format.h"
 #include "collector/exports/table_exports.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -24,7 +25,7 @@ std::string MicrosOf(int64_t ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::llabs(ns) / 1000, std::llabs(ns) % 1000);
 }
 
-std::string LastName(std::string_view path) { return NameOfPathPart(std::string(path.substr(path.rfind('/') + 1))); }
+std::string LastName(std::string_view path) { return NameOfPathPart(std::string(LastPart(path))); }
 
 Json ArgumentsOf(const Attempt& attempt) {
   Json arguments = Json::object();

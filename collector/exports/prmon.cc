@@ -1,4 +1,5 @@
 #include "collector/exports/export_format.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/prmon/prmon_reader.h"
@@ -8,7 +9,6 @@
 namespace crema {
 namespace {
 
-constexpr double kSecondNs = 1e9;
 constexpr double kKibibyte = 1024;
 
 enum class CounterKind { kCounter, kHeld };
@@ -70,8 +70,6 @@ std::vector<Quantity> Quantities() {
 
 int64_t Rounded(int64_t value, double unit) { return std::llround(static_cast<double>(value) / unit); }
 
-double Seconds(int64_t from_ns, int64_t to_ns) { return static_cast<double>(to_ns - from_ns) / kSecondNs; }
-
 /// One row: when, and each quantity as last known.
 struct Row {
   int64_t time_ns = 0;
@@ -111,9 +109,9 @@ std::vector<Row> RowsOf(const PrmonSeries& series, const std::vector<Quantity>& 
 double Average(const std::vector<Row>& rows, size_t quantity) {
   double integral = 0;
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
-    integral += static_cast<double>(rows[i].values[quantity]) * Seconds(rows[i].time_ns, rows[i + 1].time_ns);
+    integral += static_cast<double>(rows[i].values[quantity]) * Seconds(rows[i + 1].time_ns - rows[i].time_ns);
   }
-  const double seconds = Seconds(rows.front().time_ns, rows.back().time_ns);
+  const double seconds = Seconds(rows.back().time_ns - rows.front().time_ns);
   return seconds > 0 ? integral / seconds : static_cast<double>(rows.back().values[quantity]);
 }
 
@@ -138,7 +136,7 @@ std::string TableText(const PrmonSeries& series, const std::vector<Quantity>& qu
 }
 
 Json Summary(const PrmonSeries& series, const std::vector<Quantity>& quantities, const std::vector<Row>& rows) {
-  const double wall = Seconds(series.start_ns, series.stop_ns);
+  const double wall = Seconds(series.stop_ns - series.start_ns);
   Json average = Json::object(), largest = Json::object(), average_units = Json::object(), units = Json::object();
   largest["wtime"] = std::llround(wall);
   units["wtime"] = "s";

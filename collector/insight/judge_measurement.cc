@@ -1,6 +1,7 @@
 // Verdicts on the measurement itself, and the one that finds nothing to say.
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/text.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
 #include "collector/insight/verdict_families.h"
@@ -99,7 +100,7 @@ double SecondsOfSection(const Measurement& measurement, std::string_view name) {
   double seconds = 0;
   for (const SectionRow& row : measurement.process_sections) {
     const std::string& path = row.path.str();
-    if (path.substr(path.rfind('/') + 1) == name) seconds += row.total.value_or(0);
+    if (LastPart(path) == name) seconds += row.total.value_or(0);
   }
   return seconds;
 }

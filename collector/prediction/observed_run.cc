@@ -5,6 +5,7 @@
 #include <set>
 
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/insight/verdict_families.h"
 
 namespace crema {
@@ -29,13 +30,11 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-std::string_view LastName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 // Whether a section of this name is further up in the path: its time holds that of this one.
 bool IsBelow(std::string_view path, std::string_view name) {
   for (size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
     path = path.substr(0, slash);
-    if (LastName(path) == name) return true;
+    if (LastPart(path) == name) return true;
   }
   return false;
 }
@@ -123,7 +122,7 @@ void SetBlocked(const Measurement& measurement, ObservedRun* run) {
 
 // Whether the path is that of the section, or below it. `by_name`: `section` is the last name of a path.
 bool IsInSection(std::string_view path, std::string_view section, bool by_name) {
-  if (by_name) return LastName(path) == section || IsBelow(path, section);
+  if (by_name) return LastPart(path) == section || IsBelow(path, section);
   return path.substr(0, section.size()) == section && (path.size() == section.size() || path[section.size()] == '/');
 }
 
@@ -364,7 +363,7 @@ double SectionSeconds(const ChunkFact& chunk, std::string_view name) {
     if (row.path == name) {
       exact = true;
       exact_ns += row.total_ns;
-    } else if (LastName(row.path) == name && !IsBelow(row.path, name)) {
+    } else if (LastPart(row.path) == name && !IsBelow(row.path, name)) {
       by_name_ns += row.total_ns;
     }
   }

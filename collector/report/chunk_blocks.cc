@@ -3,6 +3,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/charts/time_charts.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/catalog.h"
@@ -34,8 +35,6 @@ std::string PlaceTitle(const RunDetail& detail) { return detail.rows_are_threads
 std::string Place(const WorkerNames& names, const RunDetail& detail, const DetailAttempt& attempt) {
   return fmt::format("<code>{}·{}</code>", Name(names.Of(detail.workers[attempt.worker].name), 28), attempt.lane);
 }
-
-double Seconds(int64_t ns) { return ns / 1e9; }
 
 HtmlCell At(const DetailAttempt& attempt) {
   const double start = Seconds(attempt.start_ns);

@@ -1,6 +1,7 @@
 #include "collector/server/live_model.h"
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/seconds.h"
 #include "collector/insight/words.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
@@ -35,7 +36,6 @@ void Spread(double stop, double seconds, const Take& take) {
 
 int64_t WholeSecond(double time) { return static_cast<int64_t>(std::floor(time)); }
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kBefore = 200;
 
 std::string MemoryText(const LiveWorker& worker, const std::optional<double>& left) {

@@ -16,6 +16,7 @@
 
 #include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
+#include "collector/idioms/text.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -6,6 +6,7 @@
 
 #include "collector/idioms/descriptor.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/records/record_parser.h"
 
 namespace crema {

@@ -12,6 +12,7 @@
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/idioms/listing.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/record_parser.h"
 #include "collector/sources/coffea_report.h"
@@ -23,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
 bool Has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// The first row of sacct, without names: a job's number, and a word that is a state.

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/http_get.h"
+#include "collector/idioms/text.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 

@@ -15,14 +15,15 @@
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/records/cluster_facts.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kMostNumber = 1e12;
 
 /// Takes the time that `text` begins with; `used` is its length. False: there is none.
@@ -40,7 +41,7 @@ bool TakeTime(const std::string& text, CondorYears* years, CondorEvent* event, s
   if (rest == nullptr) return false;
   int64_t fraction_ns = 0;
   if (*rest == '.') {
-    int64_t scale = kSecond;
+    int64_t scale = kSecondNs;
     for (++rest; *rest >= '0' && *rest <= '9' && scale > 1; ++rest) fraction_ns += (*rest - '0') * (scale /= 10);
   }
   const bool is_utc = *rest == 'Z';
@@ -90,7 +91,7 @@ std::optional<int64_t> UsageNs(const CondorEvent& event, std::string_view what) 
     const std::optional<int64_t> user_seconds = UsageSeconds(line.substr(4, system - 4));
     const std::optional<int64_t> system_seconds = UsageSeconds(line.substr(system + 6, dash - system - 6));
     if (!user_seconds.has_value() || !system_seconds.has_value()) return std::nullopt;
-    return (*user_seconds + *system_seconds) * kSecond;
+    return (*user_seconds + *system_seconds) * kSecondNs;
   }
   return std::nullopt;
 }
@@ -291,7 +292,7 @@ int CondorYears::YearOf(int month, int day) {
 
 void CondorYears::EndAt(int64_t latest_ns) {
   constexpr int64_t kDay = 86'400;
-  const auto latest = static_cast<time_t>(latest_ns / kSecond);
+  const auto latest = static_cast<time_t>(latest_ns / kSecondNs);
   tm now = {};
   localtime_r(&latest, &now);
   constexpr int kMostYears = 12;  // there may be eight between leap years
@@ -718,13 +719,13 @@ class EventReader {
 
   void Take(CondorEvent event) {
     // Clocks were set back: what would lie before the event above is of the second such hour.
-    constexpr int64_t kHalfHour = 1'800 * kSecond;
+    constexpr int64_t kHalfHour = 1'800 * kSecondNs;
     if (event.time_ns < last_ns_ && event.later_ns.has_value()) event.time_ns = *event.later_ns;
     if (event.time_ns < last_ns_ - kHalfHour && !went_back_) {
       went_back_ = true;
       reading_->problems.push_back(
           fmt::format("{}:{}: the log's times go back by {} min; set TZ to the log's time zone", log_, lines_.number(),
-                      (last_ns_ - event.time_ns) / (60 * kSecond)));
+                      (last_ns_ - event.time_ns) / (60 * kSecondNs)));
     }
     last_ns_ = std::max(last_ns_, event.time_ns);
     if (!jobs_.Add(event)) ++reading_->unknown;

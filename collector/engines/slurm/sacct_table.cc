@@ -6,13 +6,14 @@
 #include <cmath>
 #include <set>
 
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 // Larger numbers are rejected. Sums of the others still fit.
 constexpr int64_t kMostDuration = 1'000'000'000;
 constexpr double kMostBytes = 1e15;
@@ -318,7 +319,7 @@ std::optional<int64_t> SacctDurationNs(std::string_view text) {
     if (!digits.has_value() || fraction.size() > 9) return std::nullopt;
     nanoseconds = *digits * static_cast<int64_t>(std::llround(std::pow(10, 9 - static_cast<double>(fraction.size()))));
   }
-  return (days * 86'400 + seconds) * kSecond + nanoseconds;
+  return (days * 86'400 + seconds) * kSecondNs + nanoseconds;
 }
 
 std::optional<SacctMemory> ParseSacctMemory(std::string_view text) {

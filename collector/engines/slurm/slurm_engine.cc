@@ -8,6 +8,7 @@
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/engines/slurm/sacct_table.h"
+#include "collector/idioms/seconds.h"
 #include "collector/records/cluster_facts.h"
 #include "collector/records/facts.h"
 
@@ -89,14 +90,13 @@ std::string JobOfProcess(std::string_view id, std::string_view step) {
 /// one that fits the elapsed time.
 template <class Run>
 void SetTimes(std::string_view start_text, std::string_view end_text, std::string_view elapsed_text, Run* run) {
-  constexpr int64_t kSecond = 1'000'000'000;
   const std::optional<LogTime> start = ParseSacctTime(start_text), end = ParseSacctTime(end_text);
   const std::optional<int64_t> elapsed = SacctDurationNs(elapsed_text);
   if (start.has_value()) run->start_ns = start->time_ns;
   if (end.has_value()) run->end_ns = end->time_ns;
   if (start.has_value() && end.has_value()) {
     const auto fits = [&elapsed](int64_t start_ns, int64_t end_ns) {
-      return elapsed.has_value() ? std::abs(end_ns - start_ns - *elapsed) <= kSecond : end_ns >= start_ns;
+      return elapsed.has_value() ? std::abs(end_ns - start_ns - *elapsed) <= kSecondNs : end_ns >= start_ns;
     };
     const int64_t late_start_ns = start->later_ns.value_or(start->time_ns);
     const int64_t late_end_ns = end->later_ns.value_or(end->time_ns);
@@ -106,7 +106,7 @@ void SetTimes(std::string_view start_text, std::string_view end_text, std::strin
       } else if (fits(late_start_ns, late_end_ns)) {
         run->start_ns = late_start_ns;
         run->end_ns = late_end_ns;
-      } else if (elapsed.has_value() && *run->end_ns - run->start_ns < *elapsed - kSecond) {
+      } else if (elapsed.has_value() && *run->end_ns - run->start_ns < *elapsed - kSecondNs) {
         run->end_ns = run->start_ns + *elapsed;  // of another zone's clock; a suspended job elapses less than it lasts
       }
     }

@@ -8,6 +8,7 @@
 
 #include "collector/engines/http_get.h"
 #include "collector/engines/taskvine/vine_log.h"
+#include "collector/idioms/seconds.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 
@@ -20,7 +21,6 @@ constexpr std::string_view kUsualPort = "9097";
 constexpr std::chrono::seconds kPause(10);
 constexpr std::chrono::seconds kMostAnswer(5);
 
-constexpr int64_t kSecond = 1'000'000'000;
 /// A manager reports to the catalog once a minute.
 constexpr int64_t kLateSeconds = 150;
 constexpr int64_t kMostCount = int64_t{1} << 52;
@@ -99,7 +99,7 @@ class CatalogFeed : public EngineFeed {
 
   void Tick() override {
     for (auto& [id, reported] : managers_) {
-      const bool is_late = run_->now_ns() / kSecond - reported.heard_s > kLateSeconds;
+      const bool is_late = run_->now_ns() / kSecondNs - reported.heard_s > kLateSeconds;
       if (is_late != reported.is_late) Report(&reported);
     }
   }
@@ -114,7 +114,7 @@ class CatalogFeed : public EngineFeed {
   };
   void Report(Reported* reported) {
     SchedulerFact& scheduler = reported->scheduler;
-    const int64_t age = run_->now_ns() / kSecond - reported->heard_s;
+    const int64_t age = run_->now_ns() / kSecondNs - reported->heard_s;
     const bool is_late = age > kLateSeconds;
     scheduler.is_there = !is_late;
     scheduler.problem = is_late ? fmt::format("it has reported nothing to the catalog for {} s", age)

@@ -1,5 +1,6 @@
 #include "collector/metrics/contents/task_sums_table.h"
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/contents/custom_tables.h"
 
 namespace crema {
@@ -184,8 +185,7 @@ void TaskSumsTable::Merge(const TaskSumsTable& other, const std::vector<uint32_t
 }
 
 void TaskSumsTable::Keep(int64_t time_ns, const EventSumFact& sums, SumsByTime* kept) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  if (auto& of_second = (*kept)[time_ns / kSecond]; of_second.first <= time_ns) of_second = {time_ns, sums};
+  if (auto& of_second = (*kept)[time_ns / kSecondNs]; of_second.first <= time_ns) of_second = {time_ns, sums};
 }
 
 /// What ended between two lines of a process is spread evenly over the time between them. Steps of several processes

@@ -6,16 +6,16 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/seconds.h"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kMinute = 60 * kSecond;
+constexpr int64_t kMinute = 60 * kSecondNs;
 constexpr int64_t kQuarter = 15 * kMinute;
 constexpr int64_t kHour = 60 * kMinute;
 /// Batch systems round times down to whole seconds, and the kernel has the start of a process to 10 ms.
-constexpr int64_t kRounding = 2 * kSecond;
+constexpr int64_t kRounding = 2 * kSecondNs;
 /// So long a job that is ended may take to go (Slurm's KillWait is 30 s).
 constexpr int64_t kKillWait = kMinute;
 
@@ -91,10 +91,10 @@ void Shift(int64_t offset_ns, ClusterFact* cluster) {
 /// `UTC-2`, with which this machine reads times that are off by so much as they are meant; empty: no zone explains it.
 std::string ZoneFor(int64_t offset_ns, int64_t time_ns) {
   constexpr int64_t kMostZone = 14 * kHour;
-  const auto seconds = static_cast<time_t>(time_ns / kSecond);
+  const auto seconds = static_cast<time_t>(time_ns / kSecondNs);
   tm local = {};
   localtime_r(&seconds, &local);
-  const int64_t east_ns = int64_t{local.tm_gmtoff} * kSecond - offset_ns;
+  const int64_t east_ns = int64_t{local.tm_gmtoff} * kSecondNs - offset_ns;
   if (offset_ns % kQuarter != 0 || std::abs(east_ns) > kMostZone) return "";
   const int64_t minutes = std::abs(east_ns) / kMinute;
   return fmt::format("UTC{}{}{}", east_ns > 0 ? '-' : '+', minutes / 60,

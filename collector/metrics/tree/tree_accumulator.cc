@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <set>
 
+#include "collector/idioms/text.h"
+
 namespace crema {
 namespace {
-
-bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
 
 bool IsIo(std::string_view key) {
   return key == "tree_read_bytes" || key == "tree_write_bytes" || key == "tree_rchar_bytes" ||

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "collector/idioms/text.h"
+
 namespace crema {
 namespace {
 
@@ -35,13 +37,6 @@ constexpr const char* kVariables[] = {
 bool IsHash(std::string_view text) {
   return text.size() >= kShortestHash && text.size() <= kLongestHash &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
-}
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
 /// The first line of a file; nullopt where there is none. A pipe of that name would keep the reader waiting.

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 
@@ -307,8 +308,6 @@ GpuDriver FindGpuDriver() {
 }
 
 namespace {
-
-constexpr int64_t kSecondNs = 1'000'000'000;
 
 constexpr int64_t kTimePerCost = 1000;       // a share of 0.1 % of a core
 constexpr int64_t kAllowanceNs = 2'000'000;  // so that jobs of a few seconds have a reading too
