@@ -222,6 +222,8 @@ std::string HumanChange(double change) {
   return change > 0 && IsDigit(text[0]) ? "+" + text : text;
 }
 
+std::string HumanTimeChange(double seconds) { return (seconds < 0 ? "-" : "+") + HumanDuration(std::fabs(seconds)); }
+
 std::string HumanFactor(double factor) {
   if (!std::isfinite(factor)) return std::string(kNotFinite);
   const double size = std::fabs(factor);

@@ -56,6 +56,9 @@ std::string HumanPercent(double share, int decimals);
 /// A relative change with its sign: `+12.3 %`, `-0.4 %`.
 std::string HumanChange(double change);
 
+/// A difference of times with its sign: `+3.2 s`.
+std::string HumanTimeChange(double seconds);
+
 /// How many times as much: `2.3`, `17`.
 std::string HumanFactor(double factor);
 

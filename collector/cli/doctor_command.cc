@@ -150,8 +150,7 @@ DoctorCheck CheckEngine() {
   const internal::EngineIdentity engine = internal::FindEngine(std::filesystem::current_path(error).string());
   const std::string name(engine.name.view());
   const std::string job(engine.job.view());
-  check.value = {
-      {"name", name.empty() ? Json() : Json(name)}, {"job", job.empty() ? Json() : Json(job)}, {"logs", Json::array()}};
+  check.value = {{"name", TextOrNull(name)}, {"job", TextOrNull(job)}, {"logs", Json::array()}};
   check.text = name.empty() ? "none runs this process" : absl::StrCat(name, job.empty() ? "" : " job ", job);
   std::vector<std::string> places = {".", "vine-run-info"};
   if (const char* place = std::getenv("VINE_RUNTIME_INFO_DIR")) places.emplace_back(place);

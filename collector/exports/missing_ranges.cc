@@ -179,7 +179,7 @@ absl::Status WriteCoffeaFileset(const ExportSource& source, const std::string&, 
   for (const MissingFile& file : *missing) {
     auto& files = fileset[file.dataset]["files"];
     auto& entry = files[file.file];
-    entry["object_path"] = file.tree.empty() ? Json() : Json(file.tree);
+    entry["object_path"] = TextOrNull(file.tree);
     for (const MissingRange& range : file.ranges) {
       if (range.has_value()) entry["steps"].push_back({range->first, range->second});
     }

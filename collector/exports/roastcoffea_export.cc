@@ -217,17 +217,11 @@ struct Sums {
   std::map<std::string, FileReads, std::less<>> files;
 };
 
-template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json();
-}
-
 double Share(double part, double whole) { return whole > 0 ? 100 * part / whole : 0.0; }
 
 /// The chunk record of roastcoffea 0.1.2 (`decorator.py`), field by field; `error` as its aggregator looks for it.
 Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
   const ChunkFact& chunk = attempt.chunk;
-  const auto text = [](std::string_view value) { return value.empty() ? Json() : Json(value); };
   Json record;
   record["t_start"] = chunk.start_ns / 1e9;
   record["t_end"] = chunk.stop_ns / 1e9;
@@ -240,11 +234,11 @@ Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
   record["bytes_read"] = chunk.bytes_read.value_or(0);
   record["timestamp"] = chunk.stop_ns / 1e9;
   if (chunk.events.has_value()) record["num_events"] = *chunk.events;
-  record["dataset"] = text(chunk.input.dataset);
-  record["file"] = text(chunk.input.file);
+  record["dataset"] = TextOrNull(chunk.input.dataset);
+  record["file"] = TextOrNull(chunk.input.file);
   record["uuid"] = nullptr;
-  record["entry_start"] = OrNull(chunk.input.entry_start);
-  record["entry_stop"] = OrNull(chunk.input.entry_stop);
+  record["entry_start"] = JsonOf(chunk.input.entry_start);
+  record["entry_stop"] = JsonOf(chunk.input.entry_stop);
   record["accessed_branches"] = chunk.columns;
   record["num_branches_accessed"] = chunk.columns.size();
   record["accessed_bytes"] = chunk.bytes_read.value_or(0);

@@ -37,7 +37,6 @@ template <class T>
 Json OrNull(const std::optional<T>& value) {
   return value.has_value() ? Json(*value) : Json();
 }
-Json Text(std::string_view text) { return text.empty() ? Json() : Json(text); }
 Json Seconds(const std::optional<int64_t>& ns) { return ns.has_value() ? Json(*ns / 1e9) : Json(); }
 Json Ratio(double numerator, double denominator) { return denominator > 0 ? Json(numerator / denominator) : Json(); }
 double DurationSeconds(const ChunkFact& chunk) { return chunk.duration_ns() / 1e9; }
@@ -78,22 +77,22 @@ Json GpuCount(const Attempt& attempt) {
 }
 
 constexpr ChunkField kFields[] = {
-    {"run_id", [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
-    {"worker", [](const Attempt& attempt) { return Text(attempt.process.worker); }},
-    {"host", [](const Attempt& attempt) { return Text(attempt.process.host); }},
+    {"run_id", [](const Attempt& attempt) { return TextOrNull(attempt.process.run_id); }},
+    {"worker", [](const Attempt& attempt) { return TextOrNull(attempt.process.worker); }},
+    {"host", [](const Attempt& attempt) { return TextOrNull(attempt.process.host); }},
     {"pid", [](const Attempt& attempt) { return Json(attempt.process.pid); }},
     {"process_start_ns", [](const Attempt& attempt) { return Json(attempt.process.start_ns); }},
     {"chunk", [](const Attempt& attempt) { return Json(attempt.chunk.number); }},
     {"status", [](const Attempt& attempt) { return Json(ToString(attempt.state)); }},
-    {"error", [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
-    {"attributes", [](const Attempt& attempt) { return Text(attempt.chunk.attributes); }},
-    {"dataset", [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
-    {"file", [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
-    {"tree", [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
+    {"error", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.error); }},
+    {"attributes", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.attributes); }},
+    {"dataset", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.dataset); }},
+    {"file", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.file); }},
+    {"tree", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.tree); }},
     {"entry_start", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_start); }},
     {"entry_stop", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_stop); }},
-    {"pass", [](const Attempt& attempt) { return Text(attempt.chunk.input.pass); }},
-    {"span", [](const Attempt& attempt) { return Text(attempt.chunk.span); }},
+    {"pass", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.pass); }},
+    {"span", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.span); }},
     {"start_ns", [](const Attempt& attempt) { return Json(attempt.chunk.start_ns); }},
     {"stop_ns", [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.stop_ns) : Json(); }},
     {"duration", Duration},
@@ -415,7 +414,7 @@ absl::Status WriteMissing(const ExportSource& source, const std::string& path, T
       } else {
         const Json row = {{"dataset", file.dataset},
                           {"file", file.file},
-                          {"tree", file.tree.empty() ? Json() : Json(file.tree)},
+                          {"tree", TextOrNull(file.tree)},
                           {"entry_start", first},
                           {"entry_stop", stop}};
         sink->Write(JsonText(row) + "\n");

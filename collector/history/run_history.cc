@@ -397,8 +397,6 @@ std::string Signed(const RunHistory& history, double change) {
   return (change < 0 ? "-" : "+") + Size(history, change);
 }
 
-Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
 double SeenChange(const RunHistory& history) {
   return history.is_relative ? std::expm1(history.points.seen) : history.points.seen;
 }
@@ -412,10 +410,10 @@ Json LeftOutRow(const LeftOutOfHistory& run) { return {{"directory", run.directo
 Json RunRow(const RunHistory& history, size_t i) {
   const HistoryRun& run = history.runs[i];
   Json row = {{"directory", run.directory},
-              {"id", OrNull(run.id)},
+              {"id", TextOrNull(run.id)},
               {"start", Date(run.start_ns, "%Y-%m-%dT%H:%M:%E3SZ")},
               {"start_ns", run.start_ns},
-              {"commit", OrNull(run.commit)},
+              {"commit", TextOrNull(run.commit)},
               {"value", history.ValueOf(i)},
               {"level", nullptr}};
   for (size_t k = 0; k < history.levels.size(); ++k) {
@@ -433,8 +431,8 @@ Json ChangeRow(const RunHistory& history, size_t i) {
               {"latest", level.place.latest},
               {"directory", first.directory},
               {"start", Date(first.start_ns, "%Y-%m-%dT%H:%M:%E3SZ")},
-              {"commit", OrNull(first.commit)},
-              {"commit_before", OrNull(history.runs[level.place.begin - 1].commit)},
+              {"commit", TextOrNull(first.commit)},
+              {"commit_before", TextOrNull(history.runs[level.place.begin - 1].commit)},
               {"commits", CommitsOf(history, level.place)},
               {"from", history.levels[i - 1].value},
               {"to", level.value},
@@ -603,7 +601,7 @@ Json HistoryAsJson(const RunHistory& history) {
   const bool has_levels = !history.levels.empty();
   return {{"schema", kSchema},
           {"schema_minor", kSchemaMinor},
-          {"name", OrNull(history.name)},
+          {"name", TextOrNull(history.name)},
           {"metric", history.metric},
           {"unit", history.unit},
           {"method", "pelt"},

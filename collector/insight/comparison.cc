@@ -24,10 +24,6 @@ using Documents = std::vector<const Measurement*>;
 
 constexpr size_t kNamed = 3;  // parts of the elapsed time, and sections
 
-std::string SignedTime(double seconds) {
-  return fmt::format("{}{}", seconds < 0 ? "-" : "+", HumanDuration(std::fabs(seconds)));
-}
-
 ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vector<double>& after) {
   ElapsedDifference difference{MeanOf(after) - MeanOf(before), std::nullopt, std::nullopt};
   if (before.size() + after.size() > 2) {
@@ -93,8 +89,8 @@ std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) 
   std::string text = fmt::format("{} took {}, {} {} ({}", after.name, HumanDuration(change->after), before.name,
                                  HumanDuration(change->before), HumanChange(difference.seconds / change->before));
   if (difference.low.has_value()) {
-    text += fmt::format("; {}, {} to {}", SignedTime(difference.seconds), SignedTime(*difference.low),
-                        SignedTime(*difference.high));
+    text += fmt::format("; {}, {} to {}", HumanTimeChange(difference.seconds), HumanTimeChange(*difference.low),
+                        HumanTimeChange(*difference.high));
   }
   text += ")";
   size_t named = 0;
@@ -102,7 +98,7 @@ std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) 
     if (named == kNamed || !kWorthNaming.Holds(std::fabs(part.difference.seconds) / change->before)) break;
     const BudgetPartKind* kind = FindBudgetPart(part.part);
     text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", kind != nullptr ? kind->name : part.part,
-                        SignedTime(part.difference.seconds));
+                        HumanTimeChange(part.difference.seconds));
   }
   return text + ".";
 }

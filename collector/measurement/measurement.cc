@@ -293,6 +293,8 @@ Json JsonOf(const Number& number) {
   return value;
 }
 
+Json TextOrNull(std::string_view text) { return text.empty() ? Json() : Json(text); }
+
 Json JsonOf(const MetricValue& value) {
   return std::visit(
       [](const auto& held) {

@@ -136,6 +136,8 @@ Json JsonOf(const Measurement& measurement);
 /// A metric: null, a number or a list of names.
 Json JsonOf(const MetricValue& value);
 Json JsonOf(const Number& number);
+/// Null where the text is empty.
+Json TextOrNull(std::string_view text);
 
 /// Never fails: a key that is not known is ignored, a value of another type is null, what is absent has no rows.
 Measurement MeasurementOf(const Json& document);

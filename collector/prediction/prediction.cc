@@ -182,7 +182,7 @@ Json PredictionJson(const Prediction& prediction) {
                     {"efficiency", row.cpu_known ? number(row.efficiency.value) : Json()},
                     {"budget", std::move(budget)},
                     {"ranges", std::move(ranges)},
-                    {"limited_by", row.limited_by.empty() ? Json() : Json(row.limited_by)},
+                    {"limited_by", TextOrNull(row.limited_by)},
                     {"not_told", reported ? Json() : Json(row.why_not)}});
   }
   const bool replayed = prediction.replayed > 0;
@@ -190,9 +190,9 @@ Json PredictionJson(const Prediction& prediction) {
           {"replayed", {{"wall_time", replayed ? Json(prediction.replayed) : Json()}}},
           {"predicted", std::move(rows)},
           {"blocked_slope", prediction.blocked_slope > 0 ? Json(prediction.blocked_slope) : Json()},
-          {"basis", prediction.basis.empty() ? Json() : Json(prediction.basis)},
-          {"not_known", prediction.not_known.empty() ? Json() : Json(prediction.not_known)},
-          {"refused", prediction.refused.empty() ? Json() : Json(prediction.refused)}};
+          {"basis", TextOrNull(prediction.basis)},
+          {"not_known", TextOrNull(prediction.not_known)},
+          {"refused", TextOrNull(prediction.refused)}};
 }
 
 std::string LargestSection(const Measurement& measurement) {

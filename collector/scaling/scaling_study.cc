@@ -295,10 +295,8 @@ std::string_view ToString(ScalingKind kind) {
   return kind == ScalingKind::kWeak ? "weak" : "mixed";
 }
 
-Json OrNull(const std::optional<double>& value) { return value.has_value() ? Json(*value) : Json(); }
-
 Json AsJson(const FittedNumber& number) {
-  return {{"value", OrNull(number.value)}, {"low", number.low}, {"high", OrNull(number.high)}};
+  return {{"value", JsonOf(number.value)}, {"low", number.low}, {"high", JsonOf(number.high)}};
 }
 
 Json AsJson(const ScalingPoint& point) {
@@ -307,16 +305,16 @@ Json AsJson(const ScalingPoint& point) {
           {"cores_vary", point.cores_vary},
           {"predicted", point.low.has_value()},
           {"wall_time", point.wall_time},
-          {"low", OrNull(point.low)},
-          {"high", OrNull(point.high)},
+          {"low", JsonOf(point.low)},
+          {"high", JsonOf(point.high)},
           {"work", point.work},
           {"throughput", point.throughput},
           {"speedup", point.speedup},
           {"efficiency", point.efficiency},
           {"core_seconds", point.core_seconds},
           {"cost", point.cost},
-          {"streams", OrNull(point.streams)},
-          {"latency", OrNull(point.latency)}};
+          {"streams", JsonOf(point.streams)},
+          {"latency", JsonOf(point.latency)}};
 }
 
 }  // namespace
@@ -492,14 +490,14 @@ Json ScalingAsJson(const ScalingStudy& study) {
           {"sentence", ScalingSentence(study)},
           {"points", std::move(points)},
           {"fits", std::move(fits)},
-          {"not_fitted", has_laws || study.why_no_law.empty() ? Json() : Json(study.why_no_law)},
+          {"not_fitted", TextOrNull(has_laws ? "" : study.why_no_law)},
           {"best_cores",
-           {{"measured", OrNull(study.best_measured)},
+           {{"measured", JsonOf(study.best_measured)},
             {"fastest", has_laws ? AsJson(study.laws.back().fastest) : Json()},
             {"worthwhile", has_laws ? AsJson(study.laws.back().worthwhile) : Json()}}},
           {"notes", study.notes},
           {"left_out", std::move(left_out)},
-          {"refused", study.refused.empty() ? Json() : Json(study.refused)}};
+          {"refused", TextOrNull(study.refused)}};
 }
 
 }  // namespace crema

@@ -291,7 +291,7 @@ Json LiveRunJson(const LiveModel& model) {
   Json run = Picked(RunOf(model),
                     {"id", "name", "command", "start_ns", "stop_ns", "boundary", "state", "exit_status", "engine"});
   const std::string& command = model.command().command;  // one text: the log of the tree has its words
-  run["command"] = command.empty() ? Json() : Json(command);
+  run["command"] = TextOrNull(command);
   return run;
 }
 
@@ -394,7 +394,7 @@ Json OpenChunksJson(const LiveModel& model, size_t most) {
     rows.push_back({{"worker", worker->worker()},
                     {"chunk", begun->fact.number},
                     {"dataset", model.datasets()[model.DatasetOf(begun->dataset)].name},
-                    {"file", begun->file.empty() ? Json() : Json(begun->file)},
+                    {"file", TextOrNull(begun->file)},
                     {"entry_start", JsonOf(Number(begun->fact.input.entry_start))},
                     {"entry_stop", JsonOf(Number(begun->fact.input.entry_stop))},
                     {"seconds", std::max<int64_t>(0, model.now_ns() - begun->fact.time_ns) / 1e9}});

@@ -124,7 +124,7 @@ Json RunRows(const Json& history, size_t rows) {
     const std::string commit = TextField(runs[i], "commit").substr(0, kShownHash);
     Json row = {{"start", Day(runs[i])},
                 {"directory", TextField(runs[i], "directory")},
-                {"commit", commit.empty() ? Json() : Json(commit)},
+                {"commit", TextOrNull(commit)},
                 {"value", Value(history, runs[i], "value")},
                 {"mark", ""}};
     for (const Json& change : ListField(history, "changes")) {
@@ -308,10 +308,6 @@ std::string Plain(std::string_view text) {
   return absl::StrReplaceAll(plain, {{"<", "&lt;"}, {"&", "&amp;"}});
 }
 
-std::string SignedTime(double seconds) {
-  return fmt::format("{}{}", seconds < 0 ? "-" : "+", HumanDuration(std::fabs(seconds)));
-}
-
 void AddMore(size_t all, std::string* text) {
   if (all > kMostRows) *text += fmt::format("\n{} more: see `--json`.\n", all - kMostRows);
 }
@@ -337,9 +333,9 @@ void AddElapsed(const ElapsedChange& change, std::string* text) {
     if (part.difference.seconds == 0) continue;
     const BudgetPartKind* kind = FindBudgetPart(part.part);
     *text += fmt::format("| {} | {} |\n", kind != nullptr ? std::string(kind->name) : Plain(part.part),
-                         SignedTime(part.difference.seconds));
+                         HumanTimeChange(part.difference.seconds));
   }
-  *text += fmt::format("| **all** | **{}** |\n", SignedTime(change.difference.seconds));
+  *text += fmt::format("| **all** | **{}** |\n", HumanTimeChange(change.difference.seconds));
 }
 
 void AddUnequal(const Comparison& comparison, std::string* text) {
