@@ -15,6 +15,7 @@
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
+#include "collector/measurement/cells.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -307,16 +308,6 @@ void AddRows(const Node& node, const std::string& path, int depth, std::vector<S
   }
 }
 
-constexpr Number BreakdownRow::*kDatasetFields[] = {
-    &BreakdownRow::events,       &BreakdownRow::chunks,       &BreakdownRow::attempts,
-    &BreakdownRow::failed,       &BreakdownRow::lost,         &BreakdownRow::bytes_read,
-    &BreakdownRow::duration_sum, &BreakdownRow::duration_p50, &BreakdownRow::duration_p95,
-    &BreakdownRow::duration_max, &BreakdownRow::cpu_sum,      &BreakdownRow::cpu_wait_sum,
-    &BreakdownRow::blocked_sum,  &BreakdownRow::event_rate,   &BreakdownRow::events_per_cpu_second};
-constexpr Number SectionRow::*kSectionFields[] = {&SectionRow::self, &SectionRow::total, &SectionRow::count,
-                                                  &SectionRow::mean, &SectionRow::cpu,   &SectionRow::p95,
-                                                  &SectionRow::share};
-
 ComparedValue ValueOf(std::string key, std::string label, std::string unit, std::vector<std::optional<double>> values) {
   ComparedValue compared{std::move(key), std::move(label), std::move(unit), std::move(values), {}};
   const std::optional<double>& first = compared.values.front();
@@ -362,11 +353,13 @@ class NamedRows {
 
   /// In the order of the first measurement, then those that only later ones have.
   const std::vector<std::string>& names() const { return names_; }
-  std::optional<double> Value(const Measurement& measurement, const std::string& name, Number Row::*field) const {
+  /// `of`: a member or a function.
+  template <class Function>
+  std::optional<double> Value(const Measurement& measurement, const std::string& name, const Function& of) const {
     const auto rows = rows_.find(&measurement);
     if (rows == rows_.end()) return std::nullopt;
     const auto row = rows->second.find(name);
-    return row == rows->second.end() ? std::nullopt : std::optional<double>(row->second->*field);
+    return row == rows->second.end() ? std::nullopt : std::optional<double>(std::invoke(of, *row->second));
   }
 
  private:
@@ -374,18 +367,20 @@ class NamedRows {
   std::map<const Measurement*, std::unordered_map<std::string, const Row*>> rows_;
 };
 
-template <class Row, size_t kFields>
-std::vector<ComparedRow> CompareRows(const Documents& documents, std::vector<Row> Measurement::*table,
-                                     Number Row::*const (&fields)[kFields]) {
+/// The columns that are compared (`Column::compared`).
+template <class Row>
+std::vector<ComparedRow> CompareRows(const Documents& documents, std::vector<Row> Measurement::*table) {
+  std::vector<const Column*> columns = PlacesWhere(Row::Columns(), &Column::compared);
+  SortBy(&columns, &Column::compared);
   std::vector<ComparedRow> rows;
   const NamedRows<Row> named(documents, table);
   for (const std::string& name : named.names()) {
     ComparedRow row{name, {}};
-    for (Number Row::*field : fields) {
-      const Column& column = ColumnOfMember(field);
+    for (const Column* column : columns) {
+      const auto number = [column](const Row& of) { return NumberOf(column->cell(&of)); };
       ComparedValue value = ValueOf(
-          std::string(column.key), "", std::string(column.unit),
-          Collect(documents, [&](const Measurement& measurement) { return named.Value(measurement, name, field); }));
+          std::string(column->key), "", std::string(column->unit),
+          Collect(documents, [&](const Measurement& measurement) { return named.Value(measurement, name, number); }));
       if (AnyKnown(value)) row.fields.push_back(std::move(value));
     }
     rows.push_back(std::move(row));
@@ -526,8 +521,8 @@ void CompareFigures(const Documents& documents, Comparison* comparison) {
   for (const Measurement* measurement : documents) {
     for (const auto& [key, ignored] : measurement->metrics.values()) comparison->keys.insert(key);
   }
-  comparison->datasets = CompareRows(documents, &Measurement::datasets, kDatasetFields);
-  comparison->sections = CompareRows(documents, &Measurement::sections, kSectionFields);
+  comparison->datasets = CompareRows(documents, &Measurement::datasets);
+  comparison->sections = CompareRows(documents, &Measurement::sections);
   comparison->waits = CompareWaits(documents);
 }
 

@@ -19,23 +19,25 @@ constexpr Column kBreakdownName[] = {
 /// For a row that is a breakdown, and may have more.
 template <class Row>
 constexpr Column kBreakdownSums[] = {
-    ColumnOf<&Row::chunks, Row>(Kind::kCount, 0, "chunks whose result is in the row"),
-    ColumnOf<&Row::attempts, Row>(Kind::kCount, 7, "attempts with any status"),
-    ColumnOf<&Row::failed, Row>(Kind::kCount, 3, "attempts that failed"),
-    ColumnOf<&Row::lost, Row>(Kind::kCount, 3, "attempts that began and whose process ended or vanished"),
-    ColumnOf<&Row::events, Row>(Kind::kCount, 1, "of results"),
-    ColumnOf<&Row::bytes_read, Row>("read", Kind::kData, 4, "of ended attempts, as stored"),
+    ColumnOf<&Row::chunks, Row>(Kind::kCount, 0, "chunks whose result is in the row").Compared(),
+    ColumnOf<&Row::attempts, Row>(Kind::kCount, 7, "attempts with any status").Compared(),
+    ColumnOf<&Row::failed, Row>(Kind::kCount, 3, "attempts that failed").Compared(),
+    ColumnOf<&Row::lost, Row>(Kind::kCount, 3, "attempts that began and whose process ended or vanished").Compared(),
+    ColumnOf<&Row::events, Row>(Kind::kCount, 1, "of results").Compared(1),
+    ColumnOf<&Row::bytes_read, Row>("read", Kind::kData, 4, "of ended attempts, as stored").Compared(),
     ColumnOf<&Row::bytes_uncompressed, Row>("uncompressed", Kind::kData, 9, "of ended attempts, after decompression"),
-    ColumnOf<&Row::duration_sum, Row>("busy", Kind::kDuration, 0, "wall time of ended attempts"),
+    ColumnOf<&Row::duration_sum, Row>("busy", Kind::kDuration, 0, "wall time of ended attempts").Compared(),
     ColumnOf<&Row::duration_mean, Row>("mean", Kind::kDuration, 8, "of ended attempts, as the next three"),
     ColumnOf<&Row::duration_p50, Row>(
         "p50", Kind::kDuration, 5,
-        "median: the value of rank ceil(p n); of attempts that have a line (`quality.summed_chunks`)"),
-    ColumnOf<&Row::duration_p95, Row>("p95", Kind::kDuration, 5, "95 % quantile"),
-    ColumnOf<&Row::duration_max, Row>("max", Kind::kDuration, 8, "longest"),
-    ColumnOf<&Row::cpu_sum, Row>("cpu", Kind::kDuration, 2, "CPU time of ended attempts, owner and helpers"),
-    ColumnOf<&Row::cpu_wait_sum, Row>("cpu wait", Kind::kDuration, 4, "run delay of their owners"),
-    ColumnOf<&Row::blocked_sum, Row>("blocked", Kind::kDuration, 4, "time in which their owners were blocked"),
+        "median: the value of rank ceil(p n); of attempts that have a line (`quality.summed_chunks`)")
+        .Compared(),
+    ColumnOf<&Row::duration_p95, Row>("p95", Kind::kDuration, 5, "95 % quantile").Compared(),
+    ColumnOf<&Row::duration_max, Row>("max", Kind::kDuration, 8, "longest").Compared(),
+    ColumnOf<&Row::cpu_sum, Row>("cpu", Kind::kDuration, 2, "CPU time of ended attempts, owner and helpers").Compared(),
+    ColumnOf<&Row::cpu_wait_sum, Row>("cpu wait", Kind::kDuration, 4, "run delay of their owners").Compared(),
+    ColumnOf<&Row::blocked_sum, Row>("blocked", Kind::kDuration, 4, "time in which their owners were blocked")
+        .Compared(),
     ColumnOf<&Row::system_cpu_sum, Row>("kernel CPU", Kind::kDuration, 6,
                                         "of their owners, the CPU time in the kernel; null where no attempt recorded "
                                         "it, as the next two")
@@ -45,8 +47,8 @@ constexpr Column kBreakdownSums[] = {
     ColumnOf<&Row::major_faults, Row>("major faults", Kind::kCount, 9,
                                       "page faults of their owners that waited for storage")
         .OptIn(),
-    ColumnOf<&Row::event_rate, Row>("rate", Kind::kRate, 3, "events / duration_sum"),
-    ColumnOf<&Row::events_per_cpu_second, Row>("per cpu s", Kind::kRate, 9, "events / cpu_sum"),
+    ColumnOf<&Row::event_rate, Row>("rate", Kind::kRate, 3, "events / duration_sum").Compared(),
+    ColumnOf<&Row::events_per_cpu_second, Row>("per cpu s", Kind::kRate, 9, "events / cpu_sum").Compared(),
     ColumnOf<&Row::rss_delta_mean, Row>("RSS delta", Kind::kMemory, 10,
                                         "mean change of resident memory over an ended attempt"),
 };

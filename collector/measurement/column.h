@@ -176,6 +176,7 @@ struct Column {
   bool opt_in = false;    ///< measured only on request: tables omit it without a word where every row is null
   int place = 0;          ///< tables for people show columns by place, then in the document's order
   bool csv_last = false;  ///< spreadsheets have had it as the last column
+  int compared = 0;       ///< `crema compare` has those above 0, by this number, then in the document's order
 
   template <class Value>
   constexpr Column With(Value Column::*member, Value value) const {
@@ -187,6 +188,8 @@ struct Column {
   constexpr Column At(int where) const { return With(&Column::place, where); }
   constexpr Column OptIn() const { return With(&Column::opt_in, true); }
   constexpr Column CsvLast() const { return With(&Column::csv_last, true); }
+  /// A number that says how a run did; `where`: 1 to 3 come first.
+  constexpr Column Compared(int where = 4) const { return With(&Column::compared, where); }
 };
 
 /// The document's unit of what is shown as `kind`; `Column::In` replaces it.

@@ -11,15 +11,16 @@ constexpr Column kSectionColumns[] = {
         "names from the outermost section inwards; `(other)` is the owner's time outside every section")
         .At(1),
     FieldOf<&SectionRow::helper>(Kind::kFlag, "true: ran on helper threads, and stands apart from the owner's time"),
-    ColumnOf<&SectionRow::count>("calls", Kind::kCount, 1, "calls").At(2),
-    ColumnOf<&SectionRow::total>(Kind::kDuration, 2, "wall time with nested sections").At(5),
+    ColumnOf<&SectionRow::count>("calls", Kind::kCount, 1, "calls").Compared(3).At(2),
+    ColumnOf<&SectionRow::total>(Kind::kDuration, 2, "wall time with nested sections").Compared(2).At(5),
     ColumnOf<&SectionRow::self>("own time", Kind::kDuration, 0,
                                 "wall time without nested sections; the owner rows' add up to the busy time")
+        .Compared(1)
         .At(3),
     FieldOf<&SectionRow::min>(Kind::kDuration, "shortest call"),
     ColumnOf<&SectionRow::max>("max call", Kind::kDuration, 7, "longest call").At(9),
-    ColumnOf<&SectionRow::mean>("per call", Kind::kDuration, 6, "per call").At(8),
-    ColumnOf<&SectionRow::cpu>(Kind::kDuration, 4, "CPU time, where the section asked for it").At(12),
+    ColumnOf<&SectionRow::mean>("per call", Kind::kDuration, 6, "per call").Compared().At(8),
+    ColumnOf<&SectionRow::cpu>(Kind::kDuration, 4, "CPU time, where the section asked for it").Compared().At(12),
     ColumnOf<&SectionRow::failed>(Kind::kCount, 5, "calls left by an exception").At(13),
     ColumnOf<&SectionRow::chunks>(Kind::kCount, 5,
                                   "ended attempts in which it ran; null outside chunks, as the next five, and where "
@@ -27,7 +28,7 @@ constexpr Column kSectionColumns[] = {
         .At(7),
     ColumnOf<&SectionRow::p50>(Kind::kDuration, 8, "median of the total in one chunk, over chunks in which it ran")
         .At(10),
-    ColumnOf<&SectionRow::p95>(Kind::kDuration, 6, "95 % quantile of the same").At(11),
+    ColumnOf<&SectionRow::p95>(Kind::kDuration, 6, "95 % quantile of the same").Compared().At(11),
     FieldOf<&SectionRow::p99>(Kind::kDuration, "99 % quantile of the same"),
     FieldOf<&SectionRow::mean_per_chunk>(Kind::kDuration, "over all ended attempts"),
     ColumnOf<&SectionRow::mean_when_run>("when run", Kind::kDuration, 3, "over those in which it ran").At(6),
@@ -35,6 +36,7 @@ constexpr Column kSectionColumns[] = {
         Kind::kShare, 0,
         "self, of the time of all owners and helpers; an event that no thread holds has no owner beside its tasks. "
         "Null if sections also hold chunks of another copy of the SDK, and come to more")
+        .Compared()
         .At(4),
     FieldOf<&SectionRow::self_in_workers>(
         Kind::kDuration,
