@@ -13,6 +13,7 @@
 #include "collector/idioms/sequences.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/prediction/prediction.h"
@@ -438,7 +439,7 @@ int PrintVerdicts(VerdictOptions options) {
     printed = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-    const bool is_predicted = measured.measurement.Metric("num_chunks").value_or(0) >= kFewestChunks;
+    const bool is_predicted = measured.measurement.Metric("num_chunks").value_or(0) >= kChunksOfPrediction;
     const std::string command = is_predicted ? "crema predict " : "crema report ";
     const char* const brings = is_predicted ? "what the usual changes would bring" : "one page, for any browser";
     const std::string next =

@@ -16,6 +16,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/measurement.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -233,8 +234,6 @@ absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* s
   return absl::NotFoundError(fmt::format(
       "{}: no measurement in it; give directories that `crema run` wrote, or one that holds them", directory));
 }
-
-constexpr double kSameWork = 1.01;  // most events over least: a few failed chunks
 
 /// By the unit, and where that says nothing by the key.
 std::optional<bool> MoreIsWorse(std::string_view metric, std::string_view unit) {

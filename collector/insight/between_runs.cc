@@ -3,7 +3,7 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include "collector/idioms/sequences.h"
-#include "collector/insight/thresholds.h"
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 

@@ -5,10 +5,6 @@
 
 namespace crema {
 
-/// 90 % of equal runs on a machine that nobody else uses are within this part of their time of each other: clocks,
-/// caches and where memory lies. It stands for what is not known where there is one run; several runs measure it.
-inline constexpr double kBetweenRuns = 0.02;
-
 // Student's t distribution, for a whole number of degrees of freedom.
 
 /// A normal distribution has 5 % above as many of its standard deviations.
@@ -38,9 +34,6 @@ double MeanOf(const std::vector<double>& values);
 MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector<double>& after, double* deviation);
 
 // How a figure of a run differs from that of another, its baseline, and whether that is more than chance makes of it.
-
-/// A smaller change need not be looked at: a part of the baseline's value; of a share, 5 points.
-inline constexpr double kNotableChange = 0.05;
 
 /// For a mean over chunks (`chunk_duration_mean`): half the width of its 95 % interval, from the chunks' own spread.
 /// nullopt: `metric` is not a mean, or there are fewer than two chunks.

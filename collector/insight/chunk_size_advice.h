@@ -2,8 +2,8 @@
 // "Chunk-size advice".
 #pragma once
 
-#include "collector/insight/thresholds.h"
 #include "collector/measurement/measurement.h"
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 

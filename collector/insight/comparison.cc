@@ -11,11 +11,11 @@
 #include "collector/insight/evidence.h"
 #include "collector/insight/member_column.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/thresholds.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/cells.h"
+#include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

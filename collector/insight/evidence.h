@@ -1,8 +1,9 @@
 // "The core-second budget" of docs/metrics.md as the document holds it, ready to be judged and drawn.
 #pragma once
 
-#include "collector/insight/thresholds.h"
 #include "collector/measurement/measurement.h"
+#include "collector/measurement/thresholds.h"
+#include "fmt/format.h"
 
 namespace crema {
 
@@ -95,13 +96,9 @@ RunEvidence ReadRunEvidence(const Measurement& measurement);
 // Memory that grows over time: how fast, and when its limit is reached. A measurement has the slope over events, too
 // (`rss_slope`); this one is also known of a running job, and of memory that has nothing to do with events.
 
-// docs/live.md, "What is measured how", says the same to users.
 inline constexpr int64_t kMemorySpanNs = 120'000'000'000;  ///< of samples: older ones say little of the next minutes
 inline constexpr int64_t kMemoryStepNs = 1'000'000'000;    ///< between samples that are read off a timeline
-inline constexpr size_t kLeastMemoryPoints = 15;           ///< samples: a line through fewer follows single chunks
-inline constexpr size_t kPartsOfMemory = 3;   ///< of the samples: the last part shows whether it still grows
-inline constexpr double kLeastGrowth = 0.02;  ///< of the limit, within the span: caches move by less
-inline constexpr double kLeastMemory = 0.5;   ///< of the limit: below it growth is the start of a job
+inline constexpr size_t kPartsOfMemory = 3;  ///< of the samples: the last part shows whether it still grows
 
 /// Resident memory at a moment.
 struct MemoryPoint {

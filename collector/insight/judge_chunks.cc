@@ -4,9 +4,9 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/insight/chunk_size_advice.h"
-#include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/words.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {

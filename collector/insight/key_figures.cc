@@ -4,10 +4,9 @@
 #include "collector/engines/engines.h"
 #include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
-#include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/quality_limits.h"
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {

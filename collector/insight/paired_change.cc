@@ -4,7 +4,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/thresholds.h"
+#include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -18,9 +18,6 @@ std::string KeyOf(const ChunkInput& input) {
 }
 
 // Which pieces of two runs hold the same input: pairs of them, or whole datasets where chunks do not say what they had.
-
-/// A range of fewer pairs, or of fewer chunks of a side, means nothing.
-constexpr size_t kFewestPairs = 5;
 
 /// The same input in both runs. Seconds by part: the indices are those of `PieceMatch::parts`.
 struct PiecePair {

@@ -1,7 +1,11 @@
 // The rules of the verdicts in words and numbers: the one table that the code, its tests and docs/verdicts.md share.
 #pragma once
 
-#include "collector/insight/thresholds.h"
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 
@@ -9,6 +13,9 @@ enum class Severity { kGood, kInfo, kWarning, kBad };
 
 /// `good`, `info`, `warning`, `bad`, as documents have it.
 std::string_view ToString(Severity severity);
+
+/// `>= 0.1`.
+std::string ToString(const Bound& bound);
 
 constexpr double kNeverBad = std::numeric_limits<double>::infinity();
 

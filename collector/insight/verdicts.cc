@@ -7,7 +7,8 @@
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/thresholds.h"
+#include "collector/measurement/thresholds.h"
+#include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {

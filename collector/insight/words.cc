@@ -5,8 +5,9 @@
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/thresholds.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -2,15 +2,12 @@
 
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/measurement/quality_limits.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/engine_figures.h"
 #include "crema/version.h"
 
 namespace crema {
 namespace {
-
-// A wall clock that moved further than this makes times of different processes doubtful.
-constexpr double kClockStepSeconds = 0.1;
 
 /// Warns of a count that is not 0: `text` has a place for it, and for `others` behind it.
 template <class... Others>
@@ -94,7 +91,7 @@ void WarnOfWaits(const ProcessFindings& processes, Quality& quality) {
   std::map<std::string_view, int64_t> refused;  // processes by reason
   for (const ProcessRow& process : processes.processes) ++refused[process.waits_reason];
   for (const auto& [reason, count] : refused) {
-    if (reason.empty() || reason == "switched off") continue;  // nobody asked for waits
+    if (reason.empty() || reason == "switched off") continue;  // docs/record_log.md: nobody asked
     quality.processes_without_waits = quality.processes_without_waits.value_or(0) + static_cast<double>(count);
     quality.warnings.push_back(
         fmt::format("it is not known what threads waited for: {} (processes: {})", reason, count));
@@ -534,9 +531,6 @@ class Assembly {
   Measurement& to_;
 };
 
-// Clocks of CPUs, of threads and of the wall are read one after the other, and count in different steps.
-constexpr double kTolerance = 0.01;
-
 constexpr std::string_view kTooFewCores =
     "the chunks used more CPU time than their cores have: the number of cores is too low (CREMA_THREADS)";
 
@@ -563,7 +557,7 @@ constexpr Limit kLimits[] = {
 
 /// nullopt: it is beyond `most` by more than clocks and rounding explain.
 std::optional<double> Bounded(double value, double most) {
-  if (value < 0 || value > most * (1 + kTolerance)) return std::nullopt;
+  if (value < 0 || value > most * (1 + kReadingTolerance)) return std::nullopt;
   return std::min(value, most);
 }
 

@@ -2,7 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/thresholds.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/prediction/prediction.h"
 
 namespace crema {
@@ -24,9 +24,6 @@ struct Line {
 };
 
 constexpr double kWidthInSigmas = 2 * 1.645;  // of a normal distribution, from 5 % to 95 %
-
-// More than this, and what a chunk takes besides its events is not known.
-constexpr double kMostSlopeError = 0.25;
 
 // No cluster is larger, and no cut is finer: beyond these a replay takes minutes and gigabytes.
 constexpr double kMostLanes = 100'000;

@@ -7,15 +7,12 @@
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-
-// No lane was busy for longer than this many usual gaps, and than this part of the run: all waited for something.
-constexpr double kGapsOfABarrier = 20;
-constexpr double kShareOfABarrier = 0.01;
 
 // Chunks of one thread may seem to overlap by so much, because the clock of their times is set: a hundredth of a second
 // is a lane, this is none. Of chunks that take less than ten times as long, a tenth.

@@ -3,16 +3,13 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/insight/between_runs.h"
-#include "collector/insight/thresholds.h"
-#include "collector/measurement/quality_limits.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-constexpr double kMostMissed = 0.03;
-constexpr double kMostMissedSeconds = 0.2;
 constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has seven
 constexpr double kSecondsOfAnHour = 3600;
 constexpr char kWaitsAreNotKnown[] =
@@ -125,10 +122,10 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   if (prediction.refused.empty() && run.coverage < kFullCoverage) {
     prediction.refused = fmt::format("only {} of its chunks have a record of their own", HumanPercent(run.coverage));
   }
-  if (prediction.refused.empty() && ChunksThatVary(run) < kFewestChunks) {
+  if (prediction.refused.empty() && ChunksThatVary(run) < kChunksOfPrediction) {
     prediction.refused =
         fmt::format("it has only {}, and at least {} of a dataset are needed to show how much chunks vary",
-                    Counted(run.chunks.size(), "chunk", "chunks"), kFewestChunks);
+                    Counted(run.chunks.size(), "chunk", "chunks"), kChunksOfPrediction);
   }
   if (!prediction.refused.empty()) return prediction;
   const absl::StatusOr<ChangedRun> same = Apply(run, {}, 0);
@@ -236,10 +233,6 @@ namespace {
 
 constexpr double kMostStreams = 10'000;
 constexpr char kTooManyStreams[] = "more than 10,000 events at once are not predicted";
-constexpr double kFewestOverlaps = 10;  // that chance would have brought: none at all is no chance then
-constexpr double kUnexplained = 0.8;    // of the lower bound: a run below it waits for something else, too
-constexpr double kAboveBound = 1.05;    // of the upper bound: its figures are not of one kind of event
-constexpr double kNotableShare = 0.05;  // of the latency, or of the events
 constexpr std::string_view kNotMarked =
     "Most calls were not marked as ready (MarkReady): how much of the time with nothing ready was spent in queues is "
     "not known. ";

@@ -6,9 +6,6 @@
 
 namespace crema {
 
-/// A run with fewer is not predicted.
-inline constexpr size_t kFewestChunks = 8;
-
 struct RunChange {
   enum class Kind {
     kNone,           ///< the run as it was

@@ -6,6 +6,7 @@
 #include "collector/idioms/sequences.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/run_head.h"
+#include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -141,11 +142,6 @@ class Range {
   double low_ = kInfinity, high_ = -kInfinity;
 };
 
-constexpr double kSameWork = 1.01;           // most over least: a few failed chunks
-constexpr double kSameWorkPerCore = 1.1;     // most over least
-constexpr double kCoresStayed = 0.9;         // of the most, on average: workers need some time to start
-constexpr double kMuchOversubscribed = 0.1;  // of the core-seconds
-
 /// A run as it was read, before it is known what its work is counted in.
 struct ReadRun {
   const Measurement* measurement = nullptr;
@@ -207,9 +203,6 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
     }
   }
 }
-
-/// Streams for each core that differ by more say as much as the cores.
-constexpr double kSameStreams = 1.5;
 
 void NoteStreams(const std::vector<ScalingPoint>& points, std::vector<std::string>* notes) {
   double least = kInfinity, most = 0;

@@ -1,7 +1,7 @@
 #include "collector/server/live_figures.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/thresholds.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/run_figures.h"
 
 namespace crema {

@@ -97,16 +97,6 @@ class RateSeries {
   std::vector<Bin> bins_;
 };
 
-// Memory that grows: what counts as growth stands in collector/insight/evidence.h.
-inline constexpr double kSoonSeconds = 600;  ///< to the limit: time enough to do something about it
-
-// A worker that is slow: kSpellFactor (stragglers.h) as for the verdict slow-spell, where the last minute has many
-// chunks of it; with more tolerance where it has few.
-inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
-inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
-inline constexpr int64_t kLeastChunks = 5;    ///< in the last minute: the mean of fewer may be one slow chunk
-inline constexpr int64_t kManyChunks = 20;    ///< in the last minute: their mean is no one chunk's
-
 /// What goes on is said anew so often: what changes each second cannot be read.
 inline constexpr int64_t kUpdateSeconds = 5;
 

@@ -5,10 +5,10 @@
 #include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/thresholds.h"
 #include "collector/insight/verdicts.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/writers/terminal.h"
 
 namespace crema {

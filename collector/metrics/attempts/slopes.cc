@@ -4,6 +4,7 @@
 #include <random>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {

@@ -26,9 +26,6 @@ std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::
 
 // Whether chunks wait for longer while more of them are open: a resource that all of them share.
 
-/// The lanes must have varied by so much between the twentieth and the nineteenth twentieth of the chunks.
-inline constexpr double kLeastLaneSpread = 1.5;
-
 /// A resource that serves R events a second blocks each of k open chunks for k / R an event, so the slope is 1 / R:
 /// that of Theil-Sen (Sen, JASA 63, 1968) on medians of at most 24 groups of a dataset's `ok` attempts by their mean
 /// open lanes. The interval comes from 300 draws of 40 stretches of time: chunks at one time have much in common.

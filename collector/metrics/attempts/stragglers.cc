@@ -104,9 +104,6 @@ RobustFit FitLine(absl::Span<ChunkPoint> points) {
   return fit;
 }
 
-constexpr double kInterquartileRanges = 3;  // Tukey's "far out" fence
-constexpr double kLeastOfPrediction = 2;    // a small spread alone makes nobody wait
-
 double Seconds(const AttemptRow& attempt) { return static_cast<double>(attempt.duration_ns) / 1e9; }
 
 /// An unknown number of events only gets here where all are unknown; then size explains nothing.
@@ -294,7 +291,7 @@ std::optional<double> StragglerSearch::FenceOf(size_t dataset) {
   residuals.reserve(points.size());
   for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.At(point.events));
   const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
-  return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
+  return third_quartile + kStragglerRanges * (third_quartile - first_quartile);
 }
 
 StragglerReason StragglerSearch::ReasonOf(const Straggler& straggler) const {
@@ -322,7 +319,7 @@ void StragglerSearch::Judge() {
     const double seconds = Seconds(attempt);
     const double residual = seconds - dataset.fit.fit.At(Events(attempt));
     const double predicted = dataset.fit.fit.Predict(Events(attempt));
-    if (residual <= *fences[index] || seconds <= kLeastOfPrediction * predicted) return;
+    if (residual <= *fences[index] || seconds <= kStragglerFactor * predicted) return;
     ++dataset.fit.stragglers;
     findings_.stragglers.push_back({i, predicted, StragglerReason::kUnknown});
   });

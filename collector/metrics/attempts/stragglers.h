@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/memory/row_memory.h"
@@ -46,12 +47,6 @@ struct RobustFit {
 /// weighs the product of their sizes. So up to 256 points of different events it is exact; it costs O(n log n), and
 /// does not depend on the points' order. No points: all zero. Afterwards the points are in order of events.
 RobustFit FitDuration(absl::Span<ChunkPoint> points);
-
-/// Fewer `ok` attempts of a dataset have no quartiles worth the name: it is not judged.
-inline constexpr int64_t kLeastFittedAttempts = 8;
-
-/// A chunk with more than so many times the events of its dataset's median is oversized.
-inline constexpr double kOversizedMedians = 3;
 
 /// Where most of a straggler's excess over the prediction went, against the dataset's median shares.
 enum class StragglerReason : uint8_t { kCpu, kCpuWait, kBlocked, kJoined, kUnknown };
@@ -203,9 +198,6 @@ ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<u
 enum class SpellOf : uint8_t { kFile, kWorker, kHost, kDataset, kRun };
 
 std::string_view ToString(SpellOf of);
-
-/// In a spell, chunks take at least so many times what their datasets' fits give.
-inline constexpr double kSpellFactor = 1.5;
 
 struct SlowSpell {
   SpellOf of = SpellOf::kRun;

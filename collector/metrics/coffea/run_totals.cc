@@ -1,6 +1,7 @@
 #include "collector/metrics/coffea/run_totals.h"
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {
@@ -22,8 +23,6 @@ constexpr std::string_view kReport = "coffea_report";
 constexpr std::string_view kByDataset = "metrics_by_dataset";
 constexpr std::string_view kBytes = "bytes read";
 
-// docs/metrics.md, "Rules".
-constexpr double kLargeDifference = 0.01;
 // Lines on single datasets; a campaign has hundreds.
 constexpr size_t kMostDatasetWarnings = 10;
 

@@ -245,6 +245,7 @@ void AppendProcessTotals(Recorder* recorder, std::string_view status, JsonLine* 
   line->Field("outside_cpu_ns", outside.cpu_ns);
   line->Field("outside_ns", outside.wall_ns);
   line->FieldUnsigned("wait_samples", recorder->waits.looks());
+  // docs/record_log.md says what "switched off" means to readers.
   line->FieldText("waits_reason", recorder->waits.hertz() > 0 ? recorder->waits.refusal() : "switched off");
 }
 

@@ -1,10 +1,13 @@
-// The bounds by which a run is judged, but for the verdicts' own thresholds (verdict_table.h) and the bands of the key
-// figures (key_figures.h), which are made of these: each number, its side and its reason once. docs/verdicts.md
-// prints what the judges ask here.
+// The numbers by which a run is judged: each decides a sentence, a mark or whether something is said at all. They stand
+// here once, by subject, with the reason beside each; docs/verdicts.md prints what the judges ask here. Two tables have
+// numbers of their own, beside the words that docs/verdicts.md is made of: the verdicts' thresholds (verdict_table.cc)
+// and the bands of the key figures (key_figures.cc). What an algorithm needs (bins, draws, quantiles of distributions)
+// stands beside it, and so does how much of a list is shown.
 #pragma once
 
-#include "collector/measurement/quality_limits.h"
-#include "collector/metrics/attempts/stragglers.h"
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace crema {
 
@@ -28,15 +31,18 @@ constexpr Bound Above(double value, std::string_view reason = "") { return {Side
 constexpr Bound UpTo(double value, std::string_view reason = "") { return {Side::kUpTo, value, reason}; }
 constexpr Bound Below(double value, std::string_view reason = "") { return {Side::kBelow, value, reason}; }
 
-/// `>= 0.1`.
-std::string ToString(const Bound& bound);
-
 // Numbers that several bounds, or a bound and a band, are made of.
 inline constexpr double kMostWaiting = 0.15;    ///< share up to which a run may wait and be good
 inline constexpr double kMostMemory = 0.80;     ///< share of its limit that a worker may come to: good up to there
 inline constexpr double kMostFixedCost = 0.05;  ///< of a chunk's time, that its fixed cost may take
 inline constexpr double kMostTail = 0.05;       ///< of the core-seconds, that the tail may take
 inline constexpr double kLeastExcess = 0.01;    ///< of the core-seconds: below it nobody should look for what is slow
+
+// The measurement itself.
+inline constexpr double kFullCoverage = 0.99;     ///< share of events, or of an engine's seconds, that must be recorded
+inline constexpr double kClockStepSeconds = 0.1;  ///< a wall clock that moved further makes times of processes doubtful
+inline constexpr double kReadingTolerance = 0.01;  ///< clocks are read one after the other, and count in other steps
+inline constexpr double kLargeDifference = 0.01;   ///< of two sources of one figure: docs/metrics.md, "Rules"
 
 // Whether there is anything to judge.
 inline constexpr Bound kEnoughCoreSeconds =
@@ -51,7 +57,9 @@ inline constexpr Bound kIdleOfFewChunks =
     From(0.10, "every run loses a little to its last chunks; below this share, few chunks did no harm");
 inline constexpr Bound kMemoryOfLargeChunks = Above(kMostMemory, "where the key figure is no longer good");
 inline constexpr Bound kDearFixedCost = Above(kMostFixedCost, "of a median chunk's time: the advice allows as much");
+inline constexpr double kOversizedMedians = 3;  ///< times the events of its dataset's median chunk is oversized
 inline constexpr Bound kAnyOversized = From(1, "such a chunk");
+inline constexpr int64_t kLeastFittedAttempts = 8;  ///< `ok` ones of a dataset: fewer have no quartiles worth the name
 inline constexpr Bound kChunksOfFit = From(kLeastFittedAttempts, "chunks of a dataset: a fit needs as many points");
 inline constexpr Bound kSpreadOfFit =
     From(1.5, "largest chunk over smallest: chunks of nearly one size do not show which part of their time is fixed");
@@ -62,6 +70,10 @@ inline constexpr Bound kSizeHardlyMatters =
     UpTo(0.25, "of a median chunk's time: events take no more, so the rest is a cost of every chunk");
 
 // What takes longer than its like.
+inline constexpr double kStragglerRanges = 3;    ///< interquartile ranges above the third quartile: Tukey's "far out"
+inline constexpr double kStragglerFactor = 2;    ///< times the prediction: a small spread alone makes nobody wait
+inline constexpr double kSpellFactor = 1.5;      ///< in a spell, chunks take so many times what their fits give
+inline constexpr double kLeastLaneSpread = 1.5;  ///< most over least lanes: fewer do not show whether chunks contend
 inline constexpr Bound kAnyStraggler = From(1, "one is enough if it cost that much");
 inline constexpr Bound kMuchExcess =
     From(kLeastExcess, "of the core-seconds: less than a hundredth is not worth a search");
@@ -88,6 +100,20 @@ inline constexpr Bound kLongAbsence = From(1, "seconds: an interpreter takes as 
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");
 inline constexpr Bound kMuchKept = From(1e6, "bytes: less is not worth a look");
 
+// Memory that grows towards its limit. docs/live.md, "What is measured how", says the same to users.
+inline constexpr size_t kLeastMemoryPoints = 15;  ///< samples: a line through fewer follows single chunks
+inline constexpr double kLeastGrowth = 0.02;      ///< of the limit, within two minutes: caches move by less
+inline constexpr double kLeastMemory = 0.5;       ///< of the limit: below it growth is the start of a job
+inline constexpr double kSoonSeconds = 600;       ///< to the limit: time enough to do something about it
+
+// A worker that is slow in the last minute of a running job: `kSpellFactor`, with more tolerance where it had few
+// chunks.
+inline constexpr int64_t kLeastChunksOfMinute = 5;  ///< the mean of fewer may be one slow chunk
+inline constexpr int64_t kManyChunksOfMinute = 20;  ///< their mean is no one chunk's
+inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
+inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
+
+// What a job should ask for.
 inline constexpr double kRequestQuantile = 0.99;  ///< of the jobs, whose needs a request should cover
 inline constexpr Bound kJobsOfRequest = From(100, "jobs: a 99 % quantile of fewer is the largest");
 inline constexpr Bound kSecondsOfJob =
@@ -155,7 +181,14 @@ inline constexpr Bound kFitsIn =
     UpTo(1.1, "of the time that it may fill: clocks and what is around it differ a little");
 inline constexpr Bound kMoreThanItsShare =
     From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
-// comparison of runs, of the first run's time
+
+// Comparison of runs, of the first run's time.
+/// 90 % of equal runs on a machine that nobody else uses are within this part of their time of each other: clocks,
+/// caches and where memory lies. It stands for what is not known where there is one run; several runs measure it.
+inline constexpr double kBetweenRuns = 0.02;
+inline constexpr double kNotableChange = 0.05;  ///< of the baseline's value; of a share, 5 points: less is no change
+inline constexpr size_t kFewestPairs = 5;       ///< a range of fewer pairs, or chunks of a side, means nothing
+inline constexpr double kSameWork = 1.01;       ///< most events over least: a few failed chunks
 inline constexpr Bound kAboutTheSame = UpTo(0.02, "equal runs differ by as much, because of machines and caches");
 inline constexpr Bound kWorthNaming = From(0.01, "what changed by less explains nothing");
 inline constexpr Bound kSpeaksForTheRun = From(0.90, "of a run's time: what takes part is nearly all of it");
@@ -164,6 +197,25 @@ inline constexpr double kRangeTail = 0.05;            // on each side of a range
 inline constexpr double kSectionSignificance = 0.05;  // of all sections together
 inline constexpr double kPairsByChance = 0.05;        // runs in turns that have nothing in common look so alike
 
+// Runs on different numbers of cores.
+inline constexpr double kSameWorkPerCore = 1.1;     ///< most over least
+inline constexpr double kCoresStayed = 0.9;         ///< of the most, on average: workers need some time to start
+inline constexpr double kMuchOversubscribed = 0.1;  ///< of the core-seconds
+inline constexpr double kSameStreams = 1.5;         ///< most over least for each core: more say as much as the cores
+
+// Whether a run can be predicted, and what the answer has to say.
+inline constexpr size_t kChunksOfPrediction = 8;   ///< a run with fewer is not predicted
+inline constexpr double kMostMissed = 0.03;        ///< of the run's time, by the replay of the unchanged run
+inline constexpr double kMostMissedSeconds = 0.2;  ///< by which it may differ in any case
+inline constexpr double kMostSlopeError = 0.25;    ///< of a chunk's time: then what is beside its events is not known
+inline constexpr double kGapsOfABarrier = 20;      ///< no lane was busy for more usual gaps, ...
+inline constexpr double kShareOfABarrier = 0.01;   ///< ... and for more of the run: all waited for something
+inline constexpr double kFewestOverlaps = 10;      ///< that chance would have brought: none at all is no chance then
+inline constexpr double kUnexplained = 0.8;        ///< of the lower bound: a run below it waits for something else, too
+inline constexpr double kAboveBound = 1.05;        ///< of the upper bound: its figures are not of one kind of event
+inline constexpr double kNotableShare = 0.05;      ///< of the latency, or of the events
+
+// What measuring costs, and how a saving is shown.
 inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");
 inline constexpr Bound kManyGuards = From(1000, "guards: fewer cost some 20 ms at most");
 inline constexpr Bound kShortChunk = Below(0.002, "s: recording a chunk costs a hundredth of it");
