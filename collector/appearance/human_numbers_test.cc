@@ -112,6 +112,11 @@ TEST(HumanChange, HasASign) {
   EXPECT_EQ(HumanChange(-0.00001), "> -0.01 %");
 }
 
+TEST(HumanTimeChange, IsADurationWithASign) {
+  EXPECT_EQ(HumanTimeChange(3.2), "+3.20 s");
+  EXPECT_EQ(HumanTimeChange(-377), "-6 m 17 s");
+}
+
 TEST(HumanClock, ShowsWholeSeconds) {
   EXPECT_EQ(HumanClock(0), "0:00");
   EXPECT_EQ(HumanClock(37), "0:37");

@@ -20,8 +20,6 @@
 namespace crema {
 namespace {
 
-constexpr size_t kCards = 3;  // more than three things to do are none
-
 std::string_view TitleOfBlock(std::string_view id) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitles = {{
       {"time", "Where time goes"},
@@ -143,13 +141,13 @@ std::string Findings(const PageInput& input) {
   size_t number = 0;
   for (const VerdictGroup& group : groups) {
     ++number;
-    (number <= kCards ? shown : folded) += Card(input, group, number);
+    (number <= kMostFindings ? shown : folded) += Card(input, group, number);
   }
   std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
-  if (number > kCards) {
+  if (number > kMostFindings) {
     html += fmt::format(
         "<details class=\"more-findings\"><summary>{}</summary><div class=\"findings\">\n{}</div></details>\n",
-        Counted(number - kCards, "further finding", "further findings"), folded);
+        Counted(number - kMostFindings, "further finding", "further findings"), folded);
   }
   return html;
 }

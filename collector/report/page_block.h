@@ -13,6 +13,9 @@ struct PageChart {
   Chart chart;
 };
 
+/// That are shown before one unfolds the others: more than three things to do are none.
+inline constexpr size_t kMostFindings = 3;
+
 /// What had to be left out so that the file stays small.
 struct PageLimits {
   size_t table_rows = 200;

@@ -13,7 +13,6 @@
 namespace crema {
 namespace {
 
-constexpr size_t kMostFindings = 3;  // more than three things to do are none
 constexpr size_t kMostWarnings = 3;
 constexpr size_t kMostRows = 20;
 constexpr size_t kLongestSentence = 600;
