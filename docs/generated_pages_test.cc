@@ -10,14 +10,14 @@
 #include <iterator>
 #include <set>
 
-#include "collector/appearance/colours.h"
 #include "collector/charts/chart_table.h"
-#include "collector/insight/key_figures.h"
-#include "collector/insight/verdict_table.h"
+#include "collector/diagnosis/key_figures.h"
+#include "collector/diagnosis/verdict_table.h"
+#include "collector/format/colours.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/measurement.h"
-#include "collector/pictures/renderer.h"
+#include "collector/render/renderer.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -2,7 +2,7 @@
 
     python3 tools/colours.py
 
-The table is collector/appearance/colours.cc. Style sheets, scripts, pages and Python of the project name its colours,
+The table is collector/format/colours.cc. Style sheets, scripts, pages and Python of the project name its colours,
 as `var(--cpu)` or `colour("cpu")`; none writes one by itself (`#2f6fb0`). Prints one line for each that does.
 
 Exit status: 0 when there are none, 1 otherwise.
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-TABLE = "collector/appearance/colours.cc"
+TABLE = "collector/format/colours.cc"
 # Code that draws: pages, charts, terminals, notebooks. Tests may contain the colours that they expect.
 DRAWS = re.compile(r"^(collector|python)/.*\.(css|js|html|cc|h|py)$")
 TESTS = re.compile(r"(_test|_fixture|/tests/.*)\.\w+$")

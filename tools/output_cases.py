@@ -128,7 +128,7 @@ class Repository:
                 self.missing.append(path)
 
     def _documents_of_tests(self) -> Iterator[Case]:
-        for path in sorted(self._root.glob("collector/writers/testdata/*.json")):
+        for path in sorted(self._root.glob("collector/terminal/testdata/*.json")):
             name = str(path.relative_to(self._root))
             yield self._measurement(name, path.read_bytes(), is_quick=path.stem == "waiting")
 

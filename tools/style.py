@@ -16,16 +16,16 @@ import sys
 
 from citations import tracked
 
-JUDGES = re.compile(r"collector/insight/(?!.*_test\.cc$)[\w.-]+\.cc")
+JUDGES = re.compile(r"collector/diagnosis/(?!.*_test\.cc$)[\w.-]+\.cc")
 # Sources of judges that may hold numbers, and why.
 MAY_HOLD_NUMBERS = {
-    "collector/insight/verdict_table.cc": "the table of the verdicts' thresholds, and its page",
-    "collector/insight/key_figures.cc": "the table of bands",
-    "collector/insight/paired_change.cc": "statistics: a table of its own, with reasons",
-    "collector/insight/between_runs.cc": "statistics and the normal distribution; its bounds are in the table",
-    "collector/insight/chunk_size_advice.cc": "rounds a number of events; the ranks of an interval of 95 %",
-    "collector/insight/words.cc": "half of a range, per cent, and how long a name may be",
-    "collector/insight/comparison.cc": "writes its document, with the number of the schema",
+    "collector/diagnosis/verdict_table.cc": "the table of the verdicts' thresholds, and its page",
+    "collector/diagnosis/key_figures.cc": "the table of bands",
+    "collector/comparison/paired_change.cc": "statistics: a table of its own, with reasons",
+    "collector/diagnosis/between_runs.cc": "statistics and the normal distribution; its bounds are in the table",
+    "collector/diagnosis/chunk_size_advice.cc": "rounds a number of events; the ranks of an interval of 95 %",
+    "collector/diagnosis/words.cc": "half of a range, per cent, and how long a name may be",
+    "collector/comparison/comparison.cc": "writes its document, with the number of the schema",
 }
 # 0, 1, units, the size of a pair, the length of a list and an order are no thresholds; words are no code.
 _NO_CODE = re.compile(r'//.*|"(\\.|[^"\\])*"')

@@ -2,7 +2,7 @@ import unittest
 
 import style
 
-JUDGE = "collector/insight/judge_cores.cc"
+JUDGE = "collector/diagnosis/judge_cores.cc"
 INDEX = "# Docs\n\n## For users, by task\n\n- [Run](run.md)\n\n## For others\n\n- [Design](design.md)\n"
 
 
@@ -19,7 +19,7 @@ class StyleTest(unittest.TestCase):
         self.assertEqual(self.numbers(text), [])
 
     def test_tables_tests_and_other_packages_may_have_numbers(self):
-        for path in (*style.MAY_HOLD_NUMBERS, "collector/insight/a_test.cc", "collector/metrics/a.cc"):
+        for path in (*style.MAY_HOLD_NUMBERS, "collector/diagnosis/a_test.cc", "collector/metrics/a.cc"):
             self.assertEqual(self.numbers("int a = 25;\n", path), [])
 
     def test_only_engines_and_exceptions_say_dask(self):

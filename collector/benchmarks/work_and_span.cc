@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/metrics/parallel.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
-#include "collector/metrics/side_by_side.h"
 #include "collector/sources/record_log.h"
 
 namespace crema_benchmarks {

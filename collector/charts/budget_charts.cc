@@ -1,13 +1,13 @@
 // Where the core-seconds went, in which sections, the key figures with what is good and what is not, and what chunks
 // wait for together.
 
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/diagnosis/evidence.h"
+#include "collector/diagnosis/key_figures.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
-#include "collector/insight/evidence.h"
-#include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/records/facts.h"
 

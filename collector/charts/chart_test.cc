@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "collector/appearance/colours.h"
 #include "collector/charts/chart_table.h"
 #include "collector/charts/charts_fixture.h"
 #include "collector/charts/drawing.h"
+#include "collector/format/colours.h"
 
 namespace crema {
 namespace {

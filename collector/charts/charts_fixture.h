@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collector/charts/chart.h"
-#include "collector/detail/run_detail.h"
 #include "collector/measurement/measurement.h"
+#include "collector/plot_data/run_detail.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,7 +1,7 @@
-#include "collector/appearance/colours.h"
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/format/colours.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 

@@ -3,10 +3,10 @@
 #include <cstdlib>
 
 #include "absl/algorithm/container.h"
-#include "collector/appearance/colours.h"
-#include "collector/appearance/human_numbers.h"
-#include "collector/appearance/worker_names.h"
-#include "collector/detail/run_detail.h"
+#include "collector/format/colours.h"
+#include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
+#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

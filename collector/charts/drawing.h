@@ -33,7 +33,7 @@ Json TimeAxis(double seconds, int most_ticks = 8);
 /// Lets an axis or a legend write numbers up to `largest` as HumanCount does: `553 k`.
 Json NumberLabels(double largest);
 
-/// A scale: `names` in order, each with a colour of the table (collector/appearance/colours.h). Both themes give the
+/// A scale: `names` in order, each with a colour of the table (collector/format/colours.h). Both themes give the
 /// colours their values.
 Json ColourScale(const std::vector<std::string>& names, const std::vector<std::string_view>& colours);
 

@@ -1,7 +1,7 @@
 #include "collector/charts/drawing.h"
 
-#include "collector/appearance/colours.h"
-#include "collector/detail/run_detail.h"
+#include "collector/format/colours.h"
+#include "collector/plot_data/run_detail.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -3,7 +3,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/charts/drawing.h"
-#include "collector/detail/run_detail.h"
+#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 

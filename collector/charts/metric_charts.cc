@@ -1,12 +1,12 @@
 // What tasks and transfers spent their time on: Dask's fine metrics, and activities that the SDK recorded.
 
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/detail/run_detail.h"
+#include "collector/diagnosis/between_runs.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/between_runs.h"
 #include "collector/measurement/catalog.h"
+#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,7 @@
 // Charts of what `crema history`, `predict`, `scaling` and `compare` found.
 
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "fmt/format.h"

@@ -1,12 +1,12 @@
 #include "collector/charts/time_charts.h"
 
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/detail/attempt_list.h"
-#include "collector/detail/run_detail.h"
+#include "collector/diagnosis/evidence.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/evidence.h"
+#include "collector/plot_data/attempt_list.h"
+#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

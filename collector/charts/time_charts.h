@@ -1,7 +1,7 @@
 // Quantities of workers over time, and a panel of steps over the run's time: what timelines are put together from.
 #pragma once
 
-#include "collector/appearance/worker_names.h"
+#include "collector/format/worker_names.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 

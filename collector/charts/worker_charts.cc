@@ -1,12 +1,12 @@
 // Workers beside one another: maps of worker and time, small multiples, and how evenly they were busy.
 
-#include "collector/appearance/colours.h"
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/time_charts.h"
-#include "collector/detail/run_detail.h"
+#include "collector/format/colours.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "collector/appearance/worker_names.h"
 #include "collector/cli/subcommand.h"
-#include "collector/output/output_directory.h"
+#include "collector/files/output_directory.h"
+#include "collector/format/worker_names.h"
 #include "crema/version.h"
 
 namespace crema {

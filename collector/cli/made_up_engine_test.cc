@@ -83,7 +83,7 @@ absl::StatusOr<EngineReading> ReadLog(const std::string& path) {
 
 class Feed : public EngineFeed {
  public:
-  Feed(std::string source, LiveRun* run) : run_(run) { reported_.address = std::move(source); }
+  Feed(std::string source, LiveObserver* run) : run_(run) { reported_.address = std::move(source); }
   void Add(std::string_view bytes) override { lines_ << bytes; }
   void Tick() override {
     run_->SetVersion("3");
@@ -101,7 +101,7 @@ class Feed : public EngineFeed {
   }
 
  private:
-  LiveRun* run_;
+  LiveObserver* run_;
   SchedulerFact reported_;
   std::stringstream lines_;
 };
@@ -119,7 +119,7 @@ const Engine kMadeUp = {{"Made-up", "foreman", "errand"},
                         nullptr,
                         nullptr,
                         nullptr,
-                        [](const std::string& source, LiveRun* run) -> std::unique_ptr<EngineFeed> {
+                        [](const std::string& source, LiveObserver* run) -> std::unique_ptr<EngineFeed> {
                           return std::make_unique<Feed>(source, run);
                         }};
 

@@ -13,11 +13,11 @@
 
 #include "absl/strings/str_replace.h"
 #include "collector/cli/measured_source.h"
+#include "collector/diagnosis/verdicts.h"
 #include "collector/engines/engines.h"
-#include "collector/insight/verdicts.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
-#include "collector/writers/terminal.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

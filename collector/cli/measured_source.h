@@ -3,10 +3,10 @@
 
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
+#include "collector/files/output_directory.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
-#include "collector/output/output_directory.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {

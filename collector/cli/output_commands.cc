@@ -8,12 +8,12 @@
 
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
-#include "collector/detail/run_detail.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/idioms/sequences.h"
-#include "collector/pictures/renderer.h"
-#include "collector/writers/terminal_box.h"
+#include "collector/plot_data/run_detail.h"
+#include "collector/render/renderer.h"
+#include "collector/terminal/terminal_box.h"
 
 namespace crema {
 namespace {

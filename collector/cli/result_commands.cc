@@ -5,14 +5,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
-#include "collector/appearance/worker_names.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
+#include "collector/diagnosis/verdict_table.h"
+#include "collector/diagnosis/verdicts.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/table_exports.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/verdict_table.h"
-#include "collector/insight/verdicts.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
@@ -20,7 +20,7 @@
 #include "collector/records/json_fields.h"
 #include "collector/report/report_page.h"
 #include "collector/sources/record_log.h"
-#include "collector/writers/terminal.h"
+#include "collector/terminal/terminal.h"
 #include "sdk/src/log/secret_filter.h"
 
 namespace crema {

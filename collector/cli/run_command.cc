@@ -20,7 +20,7 @@
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/records/json_fields.h"
-#include "collector/writers/terminal.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

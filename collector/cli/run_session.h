@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "collector/cli/subcommand.h"
-#include "collector/output/output_directory.h"
+#include "collector/files/output_directory.h"
 
 namespace crema {
 

@@ -8,17 +8,17 @@
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_commands.h"
 #include "collector/cli/subcommand.h"
+#include "collector/comparison/comparison.h"
+#include "collector/comparison/paired_change.h"
 #include "collector/exports/export_format.h"
 #include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/comparison.h"
-#include "collector/insight/paired_change.h"
 #include "collector/prediction/observed_run.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/writers/terminal.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

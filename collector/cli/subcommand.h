@@ -9,7 +9,7 @@
 #include "CLI/Validators.hpp"
 #include "collector/metrics/measure.h"
 #include "collector/server/live_model.h"
-#include "collector/writers/terminal_box.h"
+#include "collector/terminal/terminal_box.h"
 
 namespace crema {
 

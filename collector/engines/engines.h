@@ -23,9 +23,9 @@ namespace crema {
 enum class EventKind { kInfo, kGood, kWarning, kBad };
 
 /// What whoever shows the run takes in. Times are Unix nanoseconds.
-class LiveRun {
+class LiveObserver {
  public:
-  virtual ~LiveRun() = default;
+  virtual ~LiveObserver() = default;
 
   virtual int64_t now_ns() const = 0;
   /// The engine was heard of; its version may be empty.
@@ -89,7 +89,7 @@ struct EngineReading {
 };
 
 /// What came from an address since it was asked for last.
-struct EngineNews {
+struct FollowResult {
   std::vector<std::string> pages;  ///< bytes of the engine's log, in order
   bool answers = false;            ///< the scheduler answered when it was last asked
   std::string problem;             ///< why not, or what it cannot know, in one line
@@ -100,10 +100,10 @@ class EngineFollower {
  public:
   virtual ~EngineFollower() = default;
   /// Does not wait.
-  virtual EngineNews Take() = 0;
+  virtual FollowResult Take() = 0;
 };
 
-/// Takes what a log gains while the run goes on, and reports it to a `LiveRun`.
+/// Takes what a log gains while the run goes on, and reports it to a `LiveObserver`.
 class EngineFeed {
  public:
   virtual ~EngineFeed() = default;
@@ -135,7 +135,7 @@ struct Engine {
   /// Begins to follow an address. Null where there is no scheme.
   std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;
   /// For a log that grows, or an address that is followed. `run` outlives it. Null: its runs are not followed.
-  std::unique_ptr<EngineFeed> (*make_feed)(const std::string& log, LiveRun* run) = nullptr;
+  std::unique_ptr<EngineFeed> (*make_feed)(const std::string& log, LiveObserver* run) = nullptr;
   /// The process of the worker below whose directory a task ran, from a path; nullopt: the path is of no such task.
   /// Null: directories hold nothing about workers.
   std::optional<int64_t> (*pid_of_worker)(std::string_view directory) = nullptr;

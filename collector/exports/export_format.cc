@@ -9,10 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "collector/files/output_directory.h"
 #include "collector/idioms/listing.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/cells.h"
-#include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 

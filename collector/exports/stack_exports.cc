@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "collector/idioms/sequences.h"
-#include "collector/metrics/contents/sampled_tables.h"
+#include "collector/metrics/recorded/sampled_tables.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/optional_sum.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
@@ -25,7 +25,7 @@ class StackReader {
     for (const StackFact& stack : fact.stacks) {
       StackWeight* const weight = WeightOf({std::string(fact.dataset), std::string(fact.section)}, stack, numbers);
       StackWeight& known = weight != nullptr ? *weight : other_;
-      known.samples = AddCounts(known.samples, stack.samples);
+      known.samples = SaturatingAdd(known.samples, stack.samples);
       known.cpu_seconds += static_cast<double>(stack.samples) / fact.hertz;
     }
   }
@@ -128,7 +128,7 @@ class FoldedLines {
   void Add(const std::string& stack, int64_t number) {
     const auto [place, is_new] = places_.try_emplace(stack, lines_.size());
     if (is_new) lines_.emplace_back(stack, 0);
-    lines_[place->second].second = AddCounts(lines_[place->second].second, number);
+    lines_[place->second].second = SaturatingAdd(lines_[place->second].second, number);
   }
   bool Has(const std::string& stack) const { return places_.count(stack) != 0; }
   /// 0 if the stack is unknown.

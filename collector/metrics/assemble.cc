@@ -1,7 +1,7 @@
 #include "collector/metrics/assemble.h"
 
 #include "absl/time/time.h"
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/engine_figures.h"
 #include "crema/version.h"
@@ -125,7 +125,7 @@ void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& war
 
 void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warnings) {
   const AttemptTotals& totals = figures.totals;
-  const auto warn = [&](const KnownSum& sum, const char* what) {
+  const auto warn = [&](const OptionalSum& sum, const char* what) {
     if (sum.count > 0 && sum.count < totals.ended) {
       warnings.push_back(fmt::format("{} is known of {} of {} ended attempts; its sums are over these", what, sum.count,
                                      totals.ended));

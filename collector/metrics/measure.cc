@@ -6,15 +6,15 @@
 #include <system_error>
 
 #include "absl/time/clock.h"
+#include "collector/files/output_directory.h"
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/coffea/run_totals.h"
-#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/engine/task_processes.h"
-#include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/parallel.h"
 #include "collector/metrics/read_records.h"
+#include "collector/metrics/recorded/sampled_tables.h"
 #include "collector/metrics/run_figures.h"
-#include "collector/metrics/side_by_side.h"
-#include "collector/output/output_directory.h"
+#include "collector/metrics/storage/row_memory.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -325,7 +325,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   quality.warnings.insert(quality.warnings.end(), namer.problems().begin(), namer.problems().end());
   const SearchedLogs searched = {logs->logs, stretches};
   std::vector<EntryRange> ranges;
-  RunSideBySide(
+  RunParallel(
       {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
       limits);
   quality = JudgeQuality(figures, std::move(quality));

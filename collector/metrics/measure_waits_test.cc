@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
+#include "collector/metrics/recorded/sampled_tables.h"
 #include "gtest/gtest.h"
 
 namespace crema {

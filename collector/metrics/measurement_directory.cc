@@ -11,8 +11,8 @@
 #include <set>
 
 #include "collector/compression/decompressed_file.h"
+#include "collector/files/output_directory.h"
 #include "collector/idioms/listing.h"
-#include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
 

@@ -38,7 +38,7 @@ struct SaveOptions {
   std::function<bool()> is_cancelled;
 };
 
-/// Writes `directory`/measurement.json and, where asked, `directory`/records/ (collector/output/output_directory.h): a
+/// Writes `directory`/measurement.json and, where asked, `directory`/records/ (collector/files/output_directory.h): a
 /// reader sees all of it or nothing, and so does whoever comes after a crash. Where the logs lie in the directory's own
 /// `records/`, it only gains the document. Errors also: Cancelled.
 absl::Status SaveMeasurement(const MeasuredRun& measured, const std::string& directory,

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/files/output_directory.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines_fixture.h"
-#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {

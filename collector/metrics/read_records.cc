@@ -368,7 +368,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
   std::vector<RecordAccumulator> accumulators(threads);
   for (RecordAccumulator& accumulator : accumulators) accumulator.SpillTo(options.spill);
   std::atomic<size_t> next{0};
-  OnThreads(threads, [&](size_t worker) {
+  ParallelFor(threads, [&](size_t worker) {
     for (size_t i = next++; i < tasks.size(); i = next++) {
       LogInParts& log = in_parts[tasks[i].first];
       PartRead& read = log.reads[tasks[i].second];

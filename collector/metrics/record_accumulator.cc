@@ -114,7 +114,7 @@ RecordFindings RecordAccumulator::Finalize(const WorkLimits& limits) && {
       std::move(attempts_).Finalize(findings.processes, cuts_.empty() && gpu_.empty() ? nullptr : &results, limits);
   Omissions& omissions = findings.omissions;
   findings.sections = sections_.Finalize(findings.attempts.nested_ns);
-  omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);
+  omissions.section_paths = SaturatingAdd(findings.sections.sections_dropped, findings.processes.dropped_paths);
   omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;
   findings.tables.memory_sections = memory_sections_.Finalize(&omissions.memory_paths);
   process_metrics_.AddTo(&custom_metrics_);

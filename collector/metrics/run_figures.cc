@@ -63,7 +63,7 @@ void SetColumns(const FileFindings& files, const CoffeaFigures& coffea, MetricSe
 }
 
 /// A sum that no integer holds is said to be one.
-void SetSum(std::string_view key, const KnownSum& sum, MetricSet* metrics) {
+void SetSum(std::string_view key, const OptionalSum& sum, MetricSet* metrics) {
   metrics->SetIfKnown(key, sum.Integer());
   if (sum.IsTooLarge()) metrics->SetNull(key, "the sum is beyond 64 bits");
 }
@@ -103,7 +103,7 @@ void SetGpu(const GpuFindings& found, MetricSet* metrics) {
 }
 
 void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
-  const KnownSum read{bytes.read, bytes.with_read};
+  const OptionalSum read{bytes.read, bytes.with_read};
   SetSum("bytes_read_chunks", read, metrics);
   metrics->SetIfKnown("total_bytes_read_coffea", coffea.report.bytes);
   if (!chosen.bytes_read.value.has_value()) SetSum("bytes_read_compressed", read, metrics);
@@ -196,7 +196,7 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const std::v
     SetRatio("io_overhead_pct", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 100, metrics);
     SetRatio("io_overhead", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   }
-  KnownSum overhead_ns, read_calls, read_call_bytes, shared_cpu_ns;
+  OptionalSum overhead_ns, read_calls, read_call_bytes, shared_cpu_ns;
   std::map<std::string_view, std::optional<int64_t>> throttled_ns;  // by host: processes of one cgroup say the same
   for (const ProcessRow& process : processes) {
     overhead_ns.Add(process.overhead_ns);
@@ -208,7 +208,7 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const std::v
   SetSum("process_read_calls", read_calls, metrics);
   SetSum("process_read_call_bytes", read_call_bytes, metrics);
   metrics->SetIfKnown("shared_cpu_time", shared_cpu_ns.Seconds());
-  KnownSum throttled;
+  OptionalSum throttled;
   for (const auto& [host, of_host_ns] : throttled_ns) throttled.Add(of_host_ns);
   metrics->SetIfKnown("throttled_time", throttled.Seconds());
   SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
@@ -557,7 +557,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
   }
   std::vector<DatasetFit> fits;
   StartOrder order;
-  std::vector<Piece> pieces;
+  std::vector<ParallelTask> pieces;
   const auto add = [&pieces, count](const char* name, size_t bytes_each, std::function<void()> run,
                                     std::vector<size_t> after = {}) {
     pieces.push_back({bytes_each * count, std::move(run), std::move(after), name});
@@ -607,7 +607,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
         figures->expected_by_file = std::move(expected.by_file);
       },
       {fitted});
-  RunSideBySide(pieces, limits);
+  RunParallel(pieces, limits);
   figures->stragglers = std::move(stragglers).Take();
   return analyses;
 }

@@ -12,9 +12,9 @@
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/task_join.h"
+#include "collector/metrics/parallel.h"
+#include "collector/metrics/process_tree/tree_accumulator.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/side_by_side.h"
-#include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/metrics/workers/worker_life.h"
 #include "collector/metrics/workers/worker_timelines.h"
@@ -79,7 +79,7 @@ struct RunFigures {
 
   /// Bytes that ended attempts read, as they recorded; nullopt: none did.
   RecordedBytes bytes_read_chunks() const {
-    return KnownSum{findings.attempts.bytes.read, findings.attempts.bytes.with_read}.Integer();
+    return OptionalSum{findings.attempts.bytes.read, findings.attempts.bytes.with_read}.Integer();
   }
 };
 

@@ -1,6 +1,6 @@
 #include <random>
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/prediction/prediction.h"

@@ -4,9 +4,9 @@
 #include <random>
 #include <set>
 
+#include "collector/diagnosis/verdict_families.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
-#include "collector/insight/verdict_families.h"
 #include "collector/measurement/thresholds.h"
 
 namespace crema {

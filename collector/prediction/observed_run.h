@@ -1,7 +1,7 @@
 // What a replay needs to know of a run: its chunks in their order, its lanes, and the gaps between chunks.
 #pragma once
 
-#include "collector/insight/words.h"
+#include "collector/diagnosis/words.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/record_log.h"
 

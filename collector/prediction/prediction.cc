@@ -1,8 +1,8 @@
 #include "collector/prediction/prediction.h"
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/diagnosis/between_runs.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/between_runs.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"

@@ -259,7 +259,7 @@ struct StacksFact {
 
 /// Sums of counts: the largest integer stands for sums beyond it. Of numbers that are not negative, so that the order
 /// of additions does not matter.
-inline int64_t AddCounts(int64_t a, int64_t b) {
+inline int64_t SaturatingAdd(int64_t a, int64_t b) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   return a > kMost - b ? kMost : a + b;
 }
@@ -310,10 +310,10 @@ struct GpuWork {
     for (const auto member :
          {&GpuWork::launches, &GpuWork::kernel_ns, &GpuWork::copies, &GpuWork::copy_ns, &GpuWork::to_device_bytes,
           &GpuWork::from_device_bytes, &GpuWork::on_device_bytes, &GpuWork::wait_ns}) {
-      this->*member = AddCounts(this->*member, other.*member);
+      this->*member = SaturatingAdd(this->*member, other.*member);
     }
     if (!other.wait_cpu_ns.has_value()) wait_cpu_ns.reset();
-    if (wait_cpu_ns.has_value()) wait_cpu_ns = AddCounts(*wait_cpu_ns, *other.wait_cpu_ns);
+    if (wait_cpu_ns.has_value()) wait_cpu_ns = SaturatingAdd(*wait_cpu_ns, *other.wait_cpu_ns);
   }
 };
 

@@ -37,7 +37,7 @@ class KnownText {
   }
 
  private:
-  friend class PlainCursor;
+  friend class FastJsonReader;
 
   std::array<uint64_t, kMost / sizeof(uint64_t) + 1> words_ = {};  // zeros behind the text
   uint8_t length_ = 0;
@@ -48,9 +48,9 @@ class KnownText {
 /// say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits) is not plain.
 ///
 /// The line is followed by 64 readable bytes; what they hold does not matter, as `AtEnd` notices a token that ran over.
-class PlainCursor {
+class FastJsonReader {
  public:
-  explicit PlainCursor(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
+  explicit FastJsonReader(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
 
   template <size_t kSize>
   bool Take(const char (&literal)[kSize]) {
@@ -334,7 +334,7 @@ Complaint ReadMember(ondemand::value& value, Struct& out) {
 }
 
 template <bool kMayBeNegative, class T>
-[[gnu::always_inline]] inline bool TakeValue(PlainCursor& line, T& out) {
+[[gnu::always_inline]] inline bool TakeValue(FastJsonReader& line, T& out) {
   if constexpr (std::is_same_v<T, int64_t>) {
     return kMayBeNegative ? line.TakeInteger(out) : line.TakeCount(out);
   } else if constexpr (std::is_same_v<T, uint64_t>) {
@@ -352,7 +352,7 @@ template <bool kMayBeNegative, class T>
 }
 
 template <bool kMayBeNegative, auto... kMembers, class Struct>
-Rest TakeMember(PlainCursor line, Struct& out) {
+Rest TakeMember(FastJsonReader line, Struct& out) {
   return line.RestIf(TakeValue<kMayBeNegative>(line, MemberOf<kMembers...>(out)));
 }
 
@@ -369,13 +369,13 @@ void ClearMember(Struct& out) {
   ClearValue(MemberOf<kMembers...>(out));
 }
 
-/// One field of an object, for both readers: the one of any JSON, and the quick one (`PlainCursor`).
+/// One field of an object, for both readers: the one of any JSON, and the quick one (`FastJsonReader`).
 template <class Struct>
 struct Field {
   std::string_view key;
   bool required;
   Complaint (*read)(ondemand::value& value, Struct& out);
-  Rest (*take)(PlainCursor line, Struct& out);
+  Rest (*take)(FastJsonReader line, Struct& out);
   void (*clear)(Struct& out);  ///< as where the field is missing
 };
 
@@ -432,7 +432,7 @@ constexpr auto Required(std::array<Field<Struct>, kSize> fields) {
 }
 
 template <class Struct>
-Rest TakeNothing(PlainCursor, Struct&) {
+Rest TakeNothing(FastJsonReader, Struct&) {
   return nullptr;
 }
 template <class Struct>
@@ -440,8 +440,8 @@ void ClearNothing(Struct&) {}
 
 /// A field that is only found in lines which are left to the reader of any JSON.
 template <class Struct>
-constexpr Field<Struct> Rare(std::string_view key, Complaint (*read)(ondemand::value& value, Struct& out),
-                             void (*clear)(Struct& out) = &ClearNothing<Struct>) {
+constexpr Field<Struct> SlowPath(std::string_view key, Complaint (*read)(ondemand::value& value, Struct& out),
+                                     void (*clear)(Struct& out) = &ClearNothing<Struct>) {
   return {key, false, read, &TakeNothing<Struct>, clear};
 }
 
@@ -450,7 +450,7 @@ Complaint ReadNothing(ondemand::value&, Struct&) {
   return nullptr;
 }
 template <class Struct>
-Rest SkipPlain(PlainCursor line, Struct&) {
+Rest SkipPlain(FastJsonReader line, Struct&) {
   return line.RestIf(line.SkipValue());
 }
 
@@ -471,7 +471,7 @@ Complaint ReadNotes(ondemand::value& value, Struct& out) {
   return nullptr;
 }
 template <auto kMember, class Struct>
-Rest TakeNotes(PlainCursor line, Struct& out) {
+Rest TakeNotes(FastJsonReader line, Struct& out) {
   const char* const begin = line.rest();
   if (!line.SkipValue()) return nullptr;
   const bool has_any = *begin == '{' && line.rest() - begin > 2;
@@ -486,7 +486,7 @@ constexpr Field<StructOf<kMember>> Notes(std::string_view key) {
 }
 
 template <const char* kName, class Struct>
-Rest TakeType(PlainCursor line, Struct&) {
+Rest TakeType(FastJsonReader line, Struct&) {
   std::string_view name;
   return line.RestIf(line.TakeText(name) && name == kName);
 }
@@ -499,7 +499,7 @@ constexpr Field<Struct> Type() {
 
 /// Takes a list; `take_item(line)` takes what is next in it.
 template <class TakeItem>
-Rest TakeList(PlainCursor line, const TakeItem& take_item) {
+Rest TakeList(FastJsonReader line, const TakeItem& take_item) {
   if (!line.Take("[")) return nullptr;
   line.SkipBlanks();
   if (line.Take("]")) return line.rest();
@@ -526,10 +526,10 @@ Complaint ReadValues(ondemand::value& value, Struct& out) {
 }
 
 template <auto kMember, class Struct>
-Rest TakeValues(PlainCursor line, Struct& out) {
+Rest TakeValues(FastJsonReader line, Struct& out) {
   (out.*kMember).clear();
-  return TakeList(line,
-                  [&](PlainCursor item) { return item.RestIf(TakeValue<true>(item, (out.*kMember).emplace_back())); });
+  return TakeList(
+      line, [&](FastJsonReader item) { return item.RestIf(TakeValue<true>(item, (out.*kMember).emplace_back())); });
 }
 
 /// A list of strings, or of integers of 64 bits; anything else in it is refused.
@@ -588,7 +588,7 @@ struct Lead {
 
 /// Takes the field if it is next, written without blanks.
 template <const auto& kTable, size_t kAt, class Struct>
-[[gnu::always_inline]] inline bool TakeNext(PlainCursor& line, Struct& out, uint64_t& seen) {
+[[gnu::always_inline]] inline bool TakeNext(FastJsonReader& line, Struct& out, uint64_t& seen) {
   constexpr Field<Struct> kField = kTable[kAt];
   if (!line.Take(Lead<kTable, kAt>::kText.text)) {
     kField.clear(out);
@@ -636,7 +636,7 @@ template <const auto& kTable>
 inline constexpr KeyIndex kKeyIndex{kTable};
 
 /// How the objects of a table were written last: what stood before the value of the field that followed another.
-struct LastSpelling {
+struct LastLayout {
   static constexpr size_t kBegin = 64;    // before an object's first field
   static constexpr size_t kRest = 65;     // before the first that is not in the table's order
   static constexpr size_t kUnknown = 66;  // a field that is not in the table
@@ -649,14 +649,14 @@ struct LastSpelling {
 };
 
 template <const auto& kTable>
-LastSpelling& LastSpellingOf() {
-  static thread_local LastSpelling spelling;
+LastLayout& LastSpellingOf() {
+  static thread_local LastLayout spelling;
   return spelling;
 }
 
 /// Takes what stands before a field's value, and finds its place in the table, or `kUnknown`.
 template <class Struct>
-std::optional<size_t> TakeKey(PlainCursor& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
+std::optional<size_t> TakeKey(FastJsonReader& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
   if (!(is_first ? line.Take("{") : line.Take(","))) return std::nullopt;
   line.SkipBlanks();
   std::string_view key;
@@ -664,24 +664,24 @@ std::optional<size_t> TakeKey(PlainCursor& line, const Field<Struct>* fields, co
   line.SkipBlanks();
   if (!line.Take(":")) return std::nullopt;
   line.SkipBlanks();
-  return keys.Find(fields, key).value_or(LastSpelling::kUnknown);
+  return keys.Find(fields, key).value_or(LastLayout::kUnknown);
 }
 
 /// Takes an object, or the rest of one, whose fields may come in any order and with blanks: quickest where they are
 /// written as in the last one. Those that it does not know are passed over; those that come twice are left to the
 /// reader of any JSON.
 template <class Struct>
-Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& keys, LastSpelling& spelling, Struct& out,
+Rest TakeRest(FastJsonReader line, const Field<Struct>* fields, const KeyIndex& keys, LastLayout& spelling, Struct& out,
               uint64_t& seen) {
-  size_t before = seen == 0 ? LastSpelling::kBegin : LastSpelling::kRest;
+  size_t before = seen == 0 ? LastLayout::kBegin : LastLayout::kRest;
   while (true) {
-    LastSpelling::Next& next = spelling.next[before];
+    LastLayout::Next& next = spelling.next[before];
     if (line.Take(next.lead)) {
       if (line.IsBlank()) line.SkipBlanks();
     } else {
       const char* const begin = line.rest();
       line.SkipBlanks();
-      const bool is_first = before == LastSpelling::kBegin;
+      const bool is_first = before == LastLayout::kBegin;
       if (!is_first && line.Take("}")) return line.rest();
       const std::optional<size_t> at = TakeKey(line, fields, keys, is_first);
       if (!at.has_value()) return nullptr;
@@ -690,7 +690,7 @@ Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& key
       next.at = static_cast<uint8_t>(*at);
     }
     before = next.at;
-    if (before == LastSpelling::kUnknown) {
+    if (before == LastLayout::kUnknown) {
       if (!line.SkipValue()) return nullptr;
       continue;
     }
@@ -706,11 +706,11 @@ Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& key
 }
 
 template <const auto& kTable, class Struct, size_t... kAt>
-Rest TakeObject(PlainCursor line, Struct& out, std::index_sequence<kAt...>) {
+Rest TakeObject(FastJsonReader line, Struct& out, std::index_sequence<kAt...>) {
   static_assert(sizeof...(kAt) <= 64, "one bit each");
   constexpr uint64_t kNeeded = ((uint64_t{kTable[kAt].required} << kAt) | ...);
   uint64_t seen = 0;
-  PlainCursor first = line;
+  FastJsonReader first = line;
   const bool is_in_order = first.Take(Lead<kTable, 0>::kText.text) && !first.IsBlank();
   if (!is_in_order && line.Next() == '{') {
     (kTable[kAt].clear(out), ...);
@@ -726,7 +726,7 @@ Rest TakeObject(PlainCursor line, Struct& out, std::index_sequence<kAt...>) {
 /// The quick reader of an object: in the table's order and without blanks it is quickest. nullptr: the reader of any
 /// JSON is to read it; nothing is said about the object, and `out` holds nothing of use.
 template <const auto& kTable, class Struct>
-Rest TakeObject(PlainCursor line, Struct& out) {
+Rest TakeObject(FastJsonReader line, Struct& out) {
   return TakeObject<kTable>(line, out, std::make_index_sequence<std::size(kTable)>());
 }
 
@@ -744,9 +744,9 @@ Complaint ReadObjects(ondemand::value& value, Struct& out) {
 }
 
 template <auto kMember, const auto& kTable, class Struct>
-Rest TakeObjects(PlainCursor line, Struct& out) {
+Rest TakeObjects(FastJsonReader line, Struct& out) {
   (out.*kMember).clear();
-  return TakeList(line, [&](PlainCursor item) { return TakeObject<kTable>(item, (out.*kMember).emplace_back()); });
+  return TakeList(line, [&](FastJsonReader item) { return TakeObject<kTable>(item, (out.*kMember).emplace_back()); });
 }
 
 /// A list of objects of one table.

@@ -57,8 +57,8 @@ inline Complaint ReadModules(ondemand::value& value, StacksFact& out) {
 
 inline constexpr auto kStacksFields = Joined<Field<StacksFact>>(
     Skip<StacksFact>("type"), Required(Counts<&StacksFact::time_ns>()), Fields<&StacksFact::dataset>(),
-    Required(Fields<&StacksFact::section>()), Required(Counts<&StacksFact::hertz>()), Rare("modules", &ReadModules),
-    Required(std::array{Rare("functions", &ReadFunctions), Rare("stacks", &ReadStacks)}),
+    Required(Fields<&StacksFact::section>()), Required(Counts<&StacksFact::hertz>()), SlowPath("modules", &ReadModules),
+    Required(std::array{SlowPath("functions", &ReadFunctions), SlowPath("stacks", &ReadStacks)}),
     Fields<&StacksFact::refused>());
 
 inline constexpr auto kGpuRowFields = Joined<Field<GpuRowFact>>(
@@ -152,8 +152,8 @@ inline constexpr auto kProcessFields = Joined<Field<ProcessFact>>(
     Fields<&ProcessFact::boot_id>(), Counts<&ProcessFact::recorder, &ProcessFact::first_recorder>(),
     Fields<&ProcessFact::executable>(), Values<&ProcessFact::arguments>("arguments"),
     Counts<&ProcessFact::cores, &ProcessFact::threads, &ProcessFact::memory_limit_bytes>(), Fields<&ProcessFact::sdk>(),
-    Rare("attributes", &ReadProcessAttributes), Counts<&ProcessFact::total_events>(),
-    Fields<&ProcessFact::working_directory>(), Rare("engine", &ReadProcessEngine));
+    SlowPath("attributes", &ReadProcessAttributes), Counts<&ProcessFact::total_events>(),
+    Fields<&ProcessFact::working_directory>(), SlowPath("engine", &ReadProcessEngine));
 
 inline constexpr char kBeginType[] = "begin";
 inline constexpr char kChunkType[] = "chunk";
@@ -176,7 +176,7 @@ Complaint ReadStatus(ondemand::value& value, Fact& out) {
 }
 
 template <class Fact>
-Rest TakeStatus(PlainCursor line, Fact& out) {
+Rest TakeStatus(FastJsonReader line, Fact& out) {
   out.failed = !line.Take("\"ok\"");
   return line.RestIf(!out.failed || line.Take("\"failed\""));
 }
@@ -219,7 +219,7 @@ inline constexpr auto kChunkFields = Joined<Field<ChunkFact>>(
     Objects<&ChunkFact::requests, kRequestFields>("requests"), Objects<&ChunkFact::waits, kWaitFields>("waits"),
     Counts<&ChunkFact::sections_dropped, &ChunkFact::suspended_ns>(), Any<&ChunkFact::is_detached>("detached"),
     Counts<&ChunkFact::inner_ns, &ChunkFact::allocations, &ChunkFact::allocated_bytes>(),
-    Notes<&ChunkFact::attributes>("attributes"), Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
+    Notes<&ChunkFact::attributes>("attributes"), SlowPath("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
     Objects<&ChunkFact::tasks, kTracedTaskFields>("tasks"), Counts<&ChunkFact::trace_dropped>());
 
 inline Complaint ReadBegun(ondemand::value& value, SumsFact& out) {
@@ -237,7 +237,7 @@ inline Complaint ReadBegun(ondemand::value& value, SumsFact& out) {
 inline constexpr auto kSumsFields = Joined<Field<SumsFact>>(
     Skip<SumsFact>("type"), Required(Counts<&SumsFact::time_ns>()), Fields<&SumsFact::reason>(),
     FieldsIn<&SumsFact::input, &ChunkInput::dataset, &ChunkInput::file, &ChunkInput::pass>(),
-    Status<SumsFact>("status", kRequired), Required(Counts<&SumsFact::chunks>()), Rare("begun", &ReadBegun),
+    Status<SumsFact>("status", kRequired), Required(Counts<&SumsFact::chunks>()), SlowPath("begun", &ReadBegun),
     Required(Counts<&SumsFact::first_start_ns, &SumsFact::last_stop_ns, &SumsFact::duration_ns>()),
     Counts<&SumsFact::min_duration_ns, &SumsFact::max_duration_ns, &SumsFact::chunks_with_events, &SumsFact::events,
            &SumsFact::bytes_read, &SumsFact::bytes_uncompressed, &SumsFact::cpu_ns, &SumsFact::helper_cpu_ns,
@@ -300,7 +300,7 @@ inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
 
 inline constexpr auto kFineFields =
     Joined<Field<FineFact>>(Skip<FineFact>("type"), Required(Counts<&FineFact::time_ns>()), Fields<&FineFact::worker>(),
-                            Skip<FineFact>("engine"), Required(std::array{Rare("rows", &ReadFineRows)}));
+                            Skip<FineFact>("engine"), Required(std::array{SlowPath("rows", &ReadFineRows)}));
 
 inline constexpr auto kClockFields = Joined<Field<ClockFact>>(
     Skip<ClockFact>("type"), Required(Counts<&ClockFact::time_ns>()), Skip<ClockFact>("reference"),

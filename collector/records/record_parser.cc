@@ -14,7 +14,7 @@ namespace {
 /// The whole line is an object of the table.
 template <const auto& kTable, class Fact>
 bool TakeLine(std::string_view text, Fact& fact) {
-  PlainCursor line(text);
+  FastJsonReader line(text);
   if (!line.GoTo(json::TakeObject<kTable>(line, fact))) return false;
   line.SkipBlanks();
   return line.AtEnd();

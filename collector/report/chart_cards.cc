@@ -1,7 +1,7 @@
 // The standard charts of a block: those that say most in cards, the others folded; all drawn when they come into view.
 #include <set>
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"

@@ -1,11 +1,11 @@
 // Single chunks: the slow ones, and those that failed.
 
-#include "collector/appearance/human_numbers.h"
-#include "collector/appearance/worker_names.h"
 #include "collector/charts/time_charts.h"
+#include "collector/diagnosis/words.h"
+#include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/words.h"
 #include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"

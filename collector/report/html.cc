@@ -1,11 +1,11 @@
 #include "collector/report/html.h"
 
 #include "absl/strings/str_replace.h"
-#include "collector/appearance/human_numbers.h"
-#include "collector/appearance/worker_names.h"
+#include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
-#include "collector/writers/document_table.h"
+#include "collector/terminal/document_table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "collector/insight/key_figures.h"
-#include "collector/insight/words.h"
+#include "collector/diagnosis/key_figures.h"
+#include "collector/diagnosis/words.h"
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
 

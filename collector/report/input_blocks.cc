@@ -2,12 +2,12 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
-#include "collector/appearance/human_numbers.h"
+#include "collector/diagnosis/evidence.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/evidence.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/document_table.h"
+#include "collector/terminal/document_table.h"
 
 namespace crema {
 namespace {

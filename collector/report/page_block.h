@@ -2,8 +2,8 @@
 #pragma once
 
 #include "collector/charts/chart.h"
-#include "collector/detail/run_detail.h"
 #include "collector/measurement/measurement.h"
+#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 

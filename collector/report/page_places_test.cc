@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "collector/charts/chart.h"
-#include "collector/detail/run_detail.h"
-#include "collector/insight/verdict_table.h"
+#include "collector/diagnosis/verdict_table.h"
 #include "collector/measurement/measurement.h"
+#include "collector/plot_data/run_detail.h"
 #include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
 

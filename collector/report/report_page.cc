@@ -2,11 +2,11 @@
 
 #include <future>
 
-#include "collector/appearance/human_numbers.h"
 #include "collector/charts/chart.h"
+#include "collector/diagnosis/key_figures.h"
+#include "collector/diagnosis/run_head.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/key_figures.h"
-#include "collector/insight/run_head.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"

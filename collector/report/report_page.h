@@ -1,10 +1,10 @@
 // The report: one HTML file that needs nothing else, neither a network nor a server.
 #pragma once
 
-#include "collector/detail/run_detail.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/stack_exports.h"
 #include "collector/measurement/measurement.h"
+#include "collector/plot_data/run_detail.h"
 #include "collector/report/page_block.h"
 
 namespace crema {
@@ -38,7 +38,7 @@ std::string SummaryFragment(const Measurement& measurement);
 
 /// The colour of that name as `#rrggbb`: of those between its light and its dark form the one that is as well seen on
 /// white as on nearly black.
-std::string ColourOnAnyGround(std::string_view name);
+std::string NeutralColour(std::string_view name);
 
 // The page as a format of exports.
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/detail/run_detail.h"
 #include "collector/measurement/measurement.h"
+#include "collector/plot_data/run_detail.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

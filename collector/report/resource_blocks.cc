@@ -1,16 +1,16 @@
 // Throughput and workers: what came through, and who did it.
 
 #include "absl/strings/str_join.h"
-#include "collector/appearance/human_numbers.h"
-#include "collector/appearance/worker_names.h"
 #include "collector/charts/time_charts.h"
-#include "collector/insight/key_figures.h"
+#include "collector/diagnosis/key_figures.h"
+#include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/cells.h"
 #include "collector/records/facts.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/document_table.h"
+#include "collector/terminal/document_table.h"
 
 namespace crema {
 namespace {

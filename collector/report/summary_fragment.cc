@@ -1,14 +1,14 @@
 #include <cstdlib>
 
 #include "absl/strings/ascii.h"
-#include "collector/appearance/colours.h"
-#include "collector/appearance/human_numbers.h"
-#include "collector/insight/run_head.h"
-#include "collector/insight/verdicts.h"
+#include "collector/diagnosis/run_head.h"
+#include "collector/diagnosis/verdicts.h"
+#include "collector/format/colours.h"
+#include "collector/format/human_numbers.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/report/html.h"
 #include "collector/report/report_page.h"
-#include "collector/writers/summary_blocks.h"
+#include "collector/terminal/summary_blocks.h"
 
 namespace crema {
 namespace {
@@ -54,7 +54,7 @@ std::string Capitalized(std::string text) {
 }
 
 std::string ColourOf(Mark mark) {
-  return ColourOnAnyGround(mark == Mark::kGood ? "events" : mark == Mark::kWatch ? "wait" : "limit");
+  return NeutralColour(mark == Mark::kGood ? "events" : mark == Mark::kWatch ? "wait" : "limit");
 }
 
 std::string Head(const Measurement& measurement) {
@@ -98,7 +98,7 @@ std::string Finding(const VerdictGroup& group) {
   const std::string saving = SavingText(verdict);
   return fmt::format(
       "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p>{}<p class=\"muted\">{}</p></div>",
-      mark.has_value() ? ColourOf(*mark) : ColourOnAnyGround("baseline"), mark.has_value() ? SignOf(*mark) : "·",
+      mark.has_value() ? ColourOf(*mark) : NeutralColour("baseline"), mark.has_value() ? SignOf(*mark) : "·",
       mark.has_value() ? ToString(*mark) : "note",
       saving.empty() ? "" : " · " + Escaped(saving) + " of the core-seconds", Sentence(verdict.sentence), symptoms,
       Sentence(verdict.suggestion));
@@ -117,7 +117,7 @@ std::string Findings(const Measurement& measurement) {
 
 std::string ColourOfGroup(std::string_view group) {
   const BudgetGroupKind* known = FindBudgetGroup(group);
-  return ColourOnAnyGround(known == nullptr ? "baseline" : known->colour);
+  return NeutralColour(known == nullptr ? "baseline" : known->colour);
 }
 
 std::string Budget(const Measurement& measurement) {
@@ -222,7 +222,7 @@ std::string SummaryFragment(const Measurement& measurement) {
   return html + Trust(measurement) + "</div>\n";
 }
 
-std::string ColourOnAnyGround(std::string_view name) {
+std::string NeutralColour(std::string_view name) {
   for (const Colour& colour : Colours()) {
     if (colour.name != name) continue;
     const Rgb light = RgbOf(colour.light), dark = RgbOf(colour.dark);

@@ -64,11 +64,11 @@ TEST(SummaryFragment, NamesStayText) {
   EXPECT_FALSE(Holds(html, "\xE2\x80\xAE"));
 }
 
-TEST(ColourOnAnyGround, LiesBetweenTheTwoOfTheTable) {
-  EXPECT_EQ(ColourOnAnyGround("wait"), "#ca7600") << "lighter ones are lost on white";
-  EXPECT_EQ(ColourOnAnyGround("overhead").size(), 7U);
-  EXPECT_NE(ColourOnAnyGround("overhead"), "#6b2d5c");
-  EXPECT_NE(ColourOnAnyGround("overhead"), "#e3c9f0");
+TEST(NeutralColour, LiesBetweenTheTwoOfTheTable) {
+  EXPECT_EQ(NeutralColour("wait"), "#ca7600") << "lighter ones are lost on white";
+  EXPECT_EQ(NeutralColour("overhead").size(), 7U);
+  EXPECT_NE(NeutralColour("overhead"), "#6b2d5c");
+  EXPECT_NE(NeutralColour("overhead"), "#e3c9f0");
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/comparison/comparison.h"
+#include "collector/diagnosis/run_head.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/comparison.h"
-#include "collector/insight/run_head.h"
 #include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 

@@ -1,6 +1,6 @@
 #include "collector/server/live_figures.h"
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/run_figures.h"
 

@@ -1,7 +1,7 @@
 // What the live page, the terminal and Prometheus show of a run at one moment.
 #pragma once
 
-#include "collector/insight/key_figures.h"
+#include "collector/diagnosis/key_figures.h"
 #include "collector/measurement/catalog.h"
 #include "collector/server/live_model.h"
 

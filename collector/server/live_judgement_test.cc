@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/server/live_model_fixture.h"
 
 namespace crema {

@@ -1,11 +1,11 @@
 #include "collector/server/live_model.h"
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/diagnosis/words.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/seconds.h"
-#include "collector/insight/words.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/optional_sum.h"
 
 namespace crema {
 namespace {
@@ -613,7 +613,7 @@ std::optional<int64_t> LiveModel::total_events() const {
       options_.total_events_of_dataset.empty() ? planned_events_ : options_.total_events_of_dataset;
   if (of_datasets.empty()) return announced_events_;
   int64_t sum = 0;
-  for (const auto& [name, events] : of_datasets) sum = AddCounts(sum, events);
+  for (const auto& [name, events] : of_datasets) sum = SaturatingAdd(sum, events);
   return sum;
 }
 

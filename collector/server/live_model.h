@@ -5,9 +5,9 @@
 #include <deque>
 
 #include "absl/container/flat_hash_set.h"
+#include "collector/diagnosis/evidence.h"
 #include "collector/engines/engines.h"
 #include "collector/idioms/sequences.h"
-#include "collector/insight/evidence.h"
 #include "collector/metrics/attempts/breakdown.h"
 #include "collector/metrics/workers/worker_life.h"
 #include "collector/records/tree_facts.h"

@@ -287,7 +287,7 @@ void LiveSources::LookInto(size_t source) {
 }
 
 void LiveSources::TakeNews(size_t source, Followed& followed) {
-  const EngineNews news = followed.follower->Take();
+  const FollowResult news = followed.follower->Take();
   size_t bytes = 0;
   for (const std::string& page : news.pages) {
     followed.taker.feed->Add(page);

@@ -66,7 +66,7 @@ class RecordFeed {
   bool is_left_out_ = false;
 };
 
-class EngineRun : public LiveRun {
+class EngineRun : public LiveObserver {
  public:
   /// All of them outlive it; runs that take turns share one parser.
   EngineRun(const Engine& engine, RecordParser* parser, LiveModel* model)

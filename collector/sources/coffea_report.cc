@@ -16,6 +16,7 @@
 
 #include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
+#include "collector/idioms/listing.h"
 #include "collector/idioms/text.h"
 #include "nlohmann/json.hpp"
 
@@ -135,12 +136,11 @@ std::vector<CoffeaFile> FindCoffeaFiles(const std::string& source) {
   namespace fs = std::filesystem;
   std::vector<CoffeaFile> files;
   for (const fs::path& directory : {fs::path(source), fs::path(source) / "records"}) {
-    std::error_code error, ignored;
-    fs::directory_iterator entries(directory, error);
-    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-      const std::string path = entries->path().lexically_normal().string();
+    for (const fs::path& entry : EntriesOf(directory)) {
+      const std::string path = entry.lexically_normal().string();
+      std::error_code ignored;
       for (const CoffeaFileKind kind : {CoffeaFileKind::kReport, CoffeaFileKind::kByDataset}) {
-        if (EndsWith(path, SuffixOf(kind)) && entries->is_regular_file(ignored)) files.push_back({path, kind});
+        if (EndsWith(path, SuffixOf(kind)) && fs::is_regular_file(path, ignored)) files.push_back({path, kind});
       }
     }
   }

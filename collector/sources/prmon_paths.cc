@@ -6,6 +6,7 @@
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
+#include "collector/idioms/listing.h"
 #include "collector/idioms/text.h"
 #include "fmt/format.h"
 
@@ -93,13 +94,12 @@ bool BeginsAsSummary(const fs::path& file) {
 std::vector<PrmonPaths> FindPrmonFiles(const std::string& directory) {
   std::set<std::pair<std::string, std::string>> found;
   const bool is_kept = fs::path(directory).lexically_normal().filename() == "records";
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+  for (const fs::path& entry : EntriesOf(directory)) {
     std::error_code ignored;
-    if (!entry->is_regular_file(ignored)) continue;
-    std::optional<PrmonPaths> paths = Pair(entry->path());
+    if (!fs::is_regular_file(entry, ignored)) continue;
+    std::optional<PrmonPaths> paths = Pair(entry);
     // A measurement keeps what it was made from under its own name.
-    if (!paths.has_value() && is_kept && !IsLog(entry->path().string())) paths = PrmonFilesOf(entry->path().string());
+    if (!paths.has_value() && is_kept && !IsLog(entry.string())) paths = PrmonFilesOf(entry.string());
     if (paths.has_value()) found.emplace(paths->text, paths->summary);
   }
   std::vector<PrmonPaths> jobs;

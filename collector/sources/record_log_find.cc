@@ -228,9 +228,7 @@ int64_t MissingLogs(const fs::path& measurement, const fs::path& records) {
   const auto document = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
   const auto& logs = Field(Field(document, "provenance"), "logs");
   if (!logs.is_number_integer()) return 0;
-  int64_t here = -static_cast<int64_t>(FindCoffeaFiles(records.string()).size());
-  std::error_code error;
-  for (fs::directory_iterator entry(records, error), end; !error && entry != end; entry.increment(error)) ++here;
+  const auto here = static_cast<int64_t>(EntriesOf(records).size() - FindCoffeaFiles(records.string()).size());
   return std::max<int64_t>(0, logs.get<int64_t>() - here);
 }
 

@@ -234,7 +234,7 @@ class _OwnFile:
         self.fd = -1
 
 
-class _KeptRoom:
+class _ReservedDiskSpace:
     """Reserves some room on the disk from the start, for the last lines of a log if others fill the disk. It is a file
     without a name, so nothing stays when the process is killed."""
 
@@ -346,7 +346,7 @@ class _Log:
         self.unwritten = 0  # lines that got lost
         self.tasks_left_out = 0  # because the disk had no room
         self.limits = _Limits()
-        self._room = _KeptRoom(directory)
+        self._room = _ReservedDiskSpace(directory)
         self._size = 0
         self._torn = False
         self._first_line = None

@@ -1,6 +1,6 @@
 """The pages' scripts write numbers as the program does: every case of number_cases.json, in the browser itself.
 
-The program's own test (collector/appearance/number_cases_test.cc) holds it to the same cases.
+The program's own test (collector/format/number_cases_test.cc) holds it to the same cases.
 """
 
 import json
@@ -8,8 +8,8 @@ import unittest
 
 from page_case import CHECKOUT, Browser, require_browser
 
-SCRIPT = CHECKOUT / "collector/appearance/human_numbers.js"
-CASES = CHECKOUT / "collector/appearance/number_cases.json"
+SCRIPT = CHECKOUT / "collector/format/human_numbers.js"
+CASES = CHECKOUT / "collector/format/number_cases.json"
 NO_BREAK = "\u00a0"
 
 

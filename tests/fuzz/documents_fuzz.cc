@@ -8,14 +8,14 @@
 #include <system_error>
 
 #include "absl/status/statusor.h"
+#include "collector/comparison/comparison.h"
+#include "collector/diagnosis/verdicts.h"
 #include "collector/exports/export_format.h"
-#include "collector/insight/comparison.h"
-#include "collector/insight/verdicts.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
-#include "collector/writers/terminal.h"
+#include "collector/terminal/terminal.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"
 

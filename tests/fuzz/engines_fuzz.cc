@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "collector/diagnosis/verdicts.h"
 #include "collector/engines/engines.h"
-#include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
 #include "tests/fuzz/scratch_directory.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "collector/insight/verdicts.h"
+#include "collector/diagnosis/verdicts.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/records/fact_text_fixture.h"

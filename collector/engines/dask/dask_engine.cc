@@ -403,7 +403,7 @@ std::map<std::string, int64_t> PlannedEvents(const Json& by_dataset) {
 /// What crema's plug-in on a Dask scheduler serves (docs/dask_log.md), as it comes.
 class DaskFeed : public EngineFeed {
  public:
-  explicit DaskFeed(LiveRun* run) : run_(run) {}
+  explicit DaskFeed(LiveObserver* run) : run_(run) {}
 
   void Add(std::string_view bytes) override {
     while (!bytes.empty()) {
@@ -502,7 +502,7 @@ class DaskFeed : public EngineFeed {
     run_->SetVersion(TextField(line, "dask"));
   }
 
-  LiveRun* run_;
+  LiveObserver* run_;
   std::string held_;  ///< not whole yet
   std::string epoch_;
   size_t records_left_ = 0;                                      ///< bytes of a record log that are to come
@@ -525,9 +525,9 @@ class DaskFollower : public EngineFollower {
  public:
   explicit DaskFollower(const std::string& address) : address_(address), thread_([this] { Follow(); }) {}
 
-  EngineNews Take() override {
+  FollowResult Take() override {
     const std::lock_guard<std::mutex> lock(thread_.mutex);
-    EngineNews news = {std::exchange(news_.pages, {}), news_.answers, news_.problem};
+    FollowResult news = {std::exchange(news_.pages, {}), news_.answers, news_.problem};
     waiting_bytes_ = 0;
     thread_.wake.notify_all();
     return news;
@@ -572,7 +572,7 @@ class DaskFollower : public EngineFollower {
 
   std::string address_;
   size_t waiting_bytes_ = 0;  ///< guarded by the thread's mutex, as the next
-  EngineNews news_;
+  FollowResult news_;
   FollowingThread thread_;
 };
 
@@ -583,7 +583,7 @@ std::optional<std::string> FindDaskLog(const std::string& path) {
 
 std::unique_ptr<EngineFollower> Follow(const std::string& address) { return std::make_unique<DaskFollower>(address); }
 
-std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) { return std::make_unique<DaskFeed>(run); }
+std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveObserver* run) { return std::make_unique<DaskFeed>(run); }
 
 // configuration `distributed.worker.memory.spill` and `.pause`
 constexpr EngineMemory kMemory = {

@@ -29,7 +29,7 @@ std::string Answer(int done, int lost) {
   return R"([{"type":"catalog"},3,)" + text + "]";
 }
 
-struct ReportedRun : LiveRun {
+struct ReportedRun : LiveObserver {
   int64_t now_ns() const override { return now; }
   void SetVersion(const std::string&) override {}
   void BeginSession(int64_t time_ns) override { begins.push_back(time_ns); }

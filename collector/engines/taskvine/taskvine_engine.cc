@@ -40,9 +40,9 @@ class CatalogFollower : public EngineFollower {
   CatalogFollower(const std::string& address, std::string_view type)
       : address_(ParseCatalogAddress(address)), type_(type), thread_([this] { Follow(); }) {}
 
-  EngineNews Take() override {
+  FollowResult Take() override {
     const std::lock_guard<std::mutex> lock(thread_.mutex);
-    EngineNews news = news_;
+    FollowResult news = news_;
     news_.pages.clear();
     return news;
   }
@@ -74,7 +74,7 @@ class CatalogFollower : public EngineFollower {
 
   CatalogAddress address_;
   std::string type_;
-  EngineNews news_;  // guarded by the thread's mutex
+  FollowResult news_;  // guarded by the thread's mutex
   FollowingThread thread_;
 };
 
@@ -82,7 +82,7 @@ class CatalogFollower : public EngineFollower {
 /// they took, or at what rate they end: it hears of them once a minute.
 class CatalogFeed : public EngineFeed {
  public:
-  CatalogFeed(std::string engine, LiveRun* run) : engine_(std::move(engine)), run_(run) { run_->SetVersion(""); }
+  CatalogFeed(std::string engine, LiveObserver* run) : engine_(std::move(engine)), run_(run) { run_->SetVersion(""); }
 
   void Add(std::string_view bytes) override {
     held_ += bytes;
@@ -175,7 +175,7 @@ class CatalogFeed : public EngineFeed {
   }
 
   std::string engine_;
-  LiveRun* run_;
+  LiveObserver* run_;
   std::string held_;                          ///< of a line that is not whole yet
   std::map<std::string, Reported> managers_;  ///< by address, and when each began
   bool has_begun_ = false;
@@ -210,7 +210,7 @@ absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_vi
   return JsonText(managers) + "\n";
 }
 
-std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run) {
+std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveObserver* run) {
   return std::make_unique<CatalogFeed>(std::move(engine), run);
 }
 
@@ -242,7 +242,7 @@ constexpr Engine EngineOf(std::string_view scheme, std::string_view log_suffix, 
           [](const std::string& address) -> std::unique_ptr<EngineFollower> {
             return std::make_unique<CatalogFollower>(address, kNames.manager);
           },
-          [](const std::string& log, LiveRun* run) {
+          [](const std::string& log, LiveObserver* run) {
             const std::string name(kTraits.name);
             const bool is_address = EngineOfAddress(log) != nullptr;
             return is_address ? MakeCatalogFeed(name, run) : MakeVineFeed(name, kNames, log, run);

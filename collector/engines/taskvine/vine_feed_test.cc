@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// Keeps what it is told.
-class ReportedRun : public LiveRun {
+class ReportedRun : public LiveObserver {
  public:
   int64_t now_ns() const override { return 0; }
   void SetVersion(const std::string&) override {}

@@ -590,7 +590,7 @@ namespace {
 /// workers were lost.
 class VineFeed : public EngineFeed {
  public:
-  VineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run)
+  VineFeed(std::string engine, const TaskNames& names, std::string log, LiveObserver* run)
       : engine_(std::move(engine)), log_(std::move(log)), run_(run), transactions_(names) {
     run_->SetVersion("");
   }
@@ -677,7 +677,7 @@ class VineFeed : public EngineFeed {
 
   std::string engine_;
   std::string log_;
-  LiveRun* run_;
+  LiveObserver* run_;
   VineTransactions transactions_;
   VinePerformance performance_;
   LineAssembler lines_;
@@ -686,7 +686,8 @@ class VineFeed : public EngineFeed {
 
 }  // namespace
 
-std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run) {
+std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log,
+                                         LiveObserver* run) {
   return std::make_unique<VineFeed>(std::move(engine), names, std::move(log), run);
 }
 

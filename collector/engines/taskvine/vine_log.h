@@ -35,7 +35,8 @@ std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 
 /// Follows transactions. `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run`
 /// outlives it.
-std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run);
+std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log,
+                                         LiveObserver* run);
 
 /// `taskvine://HOST:PORT/NAME`: a catalog, and the name that a manager has there.
 struct CatalogAddress {
@@ -49,6 +50,6 @@ CatalogAddress ParseCatalogAddress(std::string_view address);
 absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project);
 
 /// Takes lines of `ManagersIn`. `engine` is what people call it: `TaskVine`. `run` outlives it.
-std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run);
+std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveObserver* run);
 
 }  // namespace crema

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/optional_sum.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -244,7 +244,7 @@ inline std::optional<int64_t> HelperCpu(const AttemptRow& attempt, const std::ve
 inline std::optional<int64_t> ChunkCpu(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
   const std::optional<int64_t> helper_cpu_ns = HelperCpu(attempt, helpers);
   if (attempt.cpu_ns == AttemptRow::kUnknown || !helper_cpu_ns.has_value()) return std::nullopt;
-  return AddCounts(attempt.cpu_ns, *helper_cpu_ns);
+  return SaturatingAdd(attempt.cpu_ns, *helper_cpu_ns);
 }
 
 /// The owner's time without CPU that is neither contention nor waiting for its helpers, ns; nullopt where the kernel
@@ -299,21 +299,21 @@ template <class Fact>
 HelperTimes WithUnannounced(HelperTimes helpers, const Fact& fact) {
   helpers.unannounced_ns = fact.unannounced_cpu_ns.value_or(0);
   helpers.children_ns = fact.children_cpu_ns.value_or(0);
-  const int64_t cpu_ns = AddCounts(helpers.unannounced_ns, helpers.children_ns);
+  const int64_t cpu_ns = SaturatingAdd(helpers.unannounced_ns, helpers.children_ns);
   if (helpers.scope_ns <= 0) {  // there were no helpers: nothing of theirs is unknown
     helpers.cpu_ns = std::max<int64_t>(helpers.cpu_ns, 0);
     helpers.cpu_wait_ns = std::max<int64_t>(helpers.cpu_wait_ns, 0);
   }
-  if (helpers.cpu_ns >= 0) helpers.cpu_ns = AddCounts(helpers.cpu_ns, cpu_ns);
-  helpers.scope_ns = AddCounts(helpers.scope_ns, cpu_ns);
-  helpers.union_ns = AddCounts(helpers.union_ns, cpu_ns);
+  if (helpers.cpu_ns >= 0) helpers.cpu_ns = SaturatingAdd(helpers.cpu_ns, cpu_ns);
+  helpers.scope_ns = SaturatingAdd(helpers.scope_ns, cpu_ns);
+  helpers.union_ns = SaturatingAdd(helpers.union_ns, cpu_ns);
   return helpers;
 }
 
 /// Whether threads without guards and child processes did more than their clocks differ by when they are read.
 inline bool HasUnannounced(const ChunkFact& fact) {
   constexpr int64_t kLeastShare = 1000;  // one in so many
-  const int64_t cpu_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
+  const int64_t cpu_ns = SaturatingAdd(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
   return cpu_ns > fact.duration_ns() / kLeastShare;
 }
 
@@ -335,7 +335,7 @@ template <class Fact>
 std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {
   constexpr int64_t kClocksApartNs = 200'000;  // two readings of the SDK, each of which may take half of it
   const int64_t unannounced_ns = std::max<int64_t>(0, fact.unannounced_cpu_ns.value_or(0) - kClocksApartNs);
-  const int64_t others_ns = AddCounts(unannounced_ns, fact.children_cpu_ns.value_or(0));
+  const int64_t others_ns = SaturatingAdd(unannounced_ns, fact.children_cpu_ns.value_or(0));
   if (others_ns == 0 || duration_ns <= 0 || !fact.lanes_peak.has_value()) return fact.lanes_peak;
   constexpr double kHardlyOne = 0.1;  // of a lane: clocks are not read at one moment
   const auto duration = static_cast<double>(duration_ns), others = static_cast<double>(others_ns);

@@ -475,7 +475,7 @@ void Add(const AttemptCounts& other, AttemptCounts& counts) {
 
 std::optional<int64_t> Sum(const std::optional<int64_t>& one, const std::optional<int64_t>& other) {
   if (!one.has_value() || !other.has_value()) return std::nullopt;
-  return AddCounts(*one, *other);
+  return SaturatingAdd(*one, *other);
 }
 
 /// The times of an ended attempt, or of so many together. Inline, so that only what it uses is unpacked.

@@ -19,9 +19,9 @@
 #include "absl/types/span.h"
 #include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/side_by_side.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/parallel.h"
+#include "collector/metrics/statistics/optional_sum.h"
+#include "collector/metrics/storage/row_memory.h"
 
 namespace crema {
 
@@ -356,10 +356,10 @@ struct AttemptCounts {
 
   /// Which of them repeat another is not known: each `ok` one is a chunk.
   void Add(const SummedAttempts& summed) {
-    num_attempts = AddCounts(num_attempts, summed.chunks);
-    num_summed_attempts = AddCounts(num_summed_attempts, summed.chunks);
+    num_attempts = SaturatingAdd(num_attempts, summed.chunks);
+    num_summed_attempts = SaturatingAdd(num_summed_attempts, summed.chunks);
     int64_t& of_status = summed.row.is_result ? num_chunks : num_failed_attempts;
-    of_status = AddCounts(of_status, summed.chunks);
+    of_status = SaturatingAdd(of_status, summed.chunks);
   }
 };
 
@@ -376,21 +376,21 @@ AttemptCounts MarkResults(AttemptRows& attempts, const WorkLimits& limits = {},
 struct AttemptTotals {
   AttemptCounts counts;
   int64_t ended = 0;
-  KnownSum busy_ns;        ///< of ended attempts, as all but `events`
-  KnownSum lane_ns;        ///< of owners and helpers, but for owners that waited for their helpers
-  KnownSum cpu_ns;         ///< owners and helpers
-  KnownSum helper_cpu_ns;  ///< of attempts whose `cpu_ns` is known, as the next two
-  KnownSum unannounced_cpu_ns;
-  KnownSum children_cpu_ns;
-  KnownSum cpu_wait_ns;
-  KnownSum joined_ns;
-  KnownSum blocked_ns;
-  KnownSum lane_cpu_wait_ns;  ///< of owners and helpers, as the next
-  KnownSum lane_blocked_ns;
-  KnownSum system_cpu_ns;  ///< of owners, as the next two
-  KnownSum minor_faults;
-  KnownSum major_faults;
-  KnownSum events;                        ///< of results
+  OptionalSum busy_ns;        ///< of ended attempts, as all but `events`
+  OptionalSum lane_ns;        ///< of owners and helpers, but for owners that waited for their helpers
+  OptionalSum cpu_ns;         ///< owners and helpers
+  OptionalSum helper_cpu_ns;  ///< of attempts whose `cpu_ns` is known, as the next two
+  OptionalSum unannounced_cpu_ns;
+  OptionalSum children_cpu_ns;
+  OptionalSum cpu_wait_ns;
+  OptionalSum joined_ns;
+  OptionalSum blocked_ns;
+  OptionalSum lane_cpu_wait_ns;  ///< of owners and helpers, as the next
+  OptionalSum lane_blocked_ns;
+  OptionalSum system_cpu_ns;  ///< of owners, as the next two
+  OptionalSum minor_faults;
+  OptionalSum major_faults;
+  OptionalSum events;                     ///< of results
   std::optional<int64_t> first_start_ns;  ///< of any attempt, Unix time
   std::optional<int64_t> last_stop_ns;    ///< of an ended attempt
 

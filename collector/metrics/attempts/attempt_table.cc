@@ -31,10 +31,10 @@ InputName Decode(std::string_view name) {
 
 // The file `(other)` of the dataset and pass; where there are more of these than room, the file of all of them.
 std::string StandInOf(std::string_view name) {
-  const bool ordinary = name.front() == StandInNames::kOrdinary;
+  const bool ordinary = name.front() == NamesWithOther::kOrdinary;
   const InputName input = ordinary ? Decode(name) : InputName{kOtherName};
   std::string stand_in;
-  Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast, {input.dataset, kOtherName, "", input.pass},
+  Encode(ordinary ? NamesWithOther::kStandIn : NamesWithOther::kLast, {input.dataset, kOtherName, "", input.pass},
          stand_in);
   return stand_in;
 }
@@ -143,7 +143,7 @@ InputTable::InputTable() : names_(kMaxInputs, StandInOf) {}
 InputName InputTable::name(uint32_t index) const { return Decode(names_.name(index)); }
 
 uint32_t InputTable::Intern(const InputName& input) {
-  Encode(StandInNames::kOrdinary, input, name_);
+  Encode(NamesWithOther::kOrdinary, input, name_);
   return names_.Intern(name_);
 }
 
@@ -359,7 +359,7 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes, std::vector<u
   int64_t lost = 0;
   for (size_t log = 0; log < processes.end_of_log.size(); ++log) {
     const int64_t missing = processes.end_of_log[log].chunks.value_or(0) - static_cast<int64_t>(ended[log]);
-    lost = AddCounts(lost, std::max(unrecorded[log], missing));
+    lost = SaturatingAdd(lost, std::max(unrecorded[log], missing));
   }
   return lost;
 }

@@ -20,7 +20,7 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/optional_sum.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
@@ -102,11 +102,11 @@ class InputTable {
   InputName name(uint32_t index) const;
 
   bool full() const { return names_.full(); }
-  /// Drops inputs beyond the limit; what stands for one that is gone has its index: none is refused.
+  /// LossCounts inputs beyond the limit; what stands for one that is gone has its index: none is refused.
   Renumbering Prune() { return names_.Prune(); }
 
  private:
-  StandInNames names_;
+  NamesWithOther names_;
   std::string name_;  // reused
 };
 

@@ -273,8 +273,8 @@ void SetSums(const AttemptSums& sums, const ByteSums& bytes, BreakdownRow* row) 
   row->duration_sum = sums.duration_ns.Seconds().value_or(0);
   row->duration_mean = Ratio(sums.duration_ns.Seconds(), static_cast<double>(sums.duration_ns.count));
   row->events = sums.events.Integer();
-  row->bytes_read = KnownSum{bytes.read, bytes.with_read}.Integer();
-  row->bytes_uncompressed = KnownSum{bytes.uncompressed, bytes.with_uncompressed}.Integer();
+  row->bytes_read = OptionalSum{bytes.read, bytes.with_read}.Integer();
+  row->bytes_uncompressed = OptionalSum{bytes.uncompressed, bytes.with_uncompressed}.Integer();
   row->cpu_sum = sums.cpu_ns.Seconds();
   row->cpu_wait_sum = sums.cpu_wait_ns.Seconds();
   row->blocked_sum = sums.blocked_ns.Seconds();

@@ -12,7 +12,7 @@
 #include "collector/measurement/breakdowns.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/optional_sum.h"
 
 namespace crema {
 
@@ -58,15 +58,15 @@ struct AttemptSums {
   int64_t attempts = 0;
   int64_t failed = 0;
   int64_t lost = 0;
-  KnownSum events;
-  KnownSum duration_ns;
-  KnownSum cpu_ns;
-  KnownSum cpu_wait_ns;
-  KnownSum blocked_ns;
-  KnownSum system_cpu_ns;
-  KnownSum minor_faults;
-  KnownSum major_faults;
-  KnownSum rss_delta;
+  OptionalSum events;
+  OptionalSum duration_ns;
+  OptionalSum cpu_ns;
+  OptionalSum cpu_wait_ns;
+  OptionalSum blocked_ns;
+  OptionalSum system_cpu_ns;
+  OptionalSum minor_faults;
+  OptionalSum major_faults;
+  OptionalSum rss_delta;
   int64_t durations = 0;        ///< of those in `duration_ns` that are known one by one
   int64_t max_duration_ns = 0;  ///< of the others
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/quantiles.h"
 

@@ -13,8 +13,8 @@
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/side_by_side.h"
+#include "collector/metrics/parallel.h"
+#include "collector/metrics/storage/row_memory.h"
 
 namespace crema {
 

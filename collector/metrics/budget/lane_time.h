@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/storage/row_memory.h"
 
 namespace crema {
 

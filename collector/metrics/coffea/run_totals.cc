@@ -1,13 +1,13 @@
 #include "collector/metrics/coffea/run_totals.h"
 
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {
 
 void AddKnown(std::optional<int64_t>& sum, const std::optional<int64_t>& value) {
-  if (value.has_value()) sum = AddCounts(sum.value_or(0), *value);
+  if (value.has_value()) sum = SaturatingAdd(sum.value_or(0), *value);
 }
 void AddKnown(std::optional<double>& sum, const std::optional<double>& value) {
   if (value.has_value()) sum = sum.value_or(0) + *value;

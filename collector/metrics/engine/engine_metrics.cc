@@ -123,7 +123,7 @@ void SetFine(const EngineFacts& facts, MetricSet* metrics) {
 // Where no task shows it, the key stays null.
 void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings& tasks, std::string_view reason,
               MetricSet* metrics) {
-  KnownSum sum;
+  OptionalSum sum;
   for (const TaskRow& task : tasks.rows) {
     if (task.*member >= 0) sum.Add(task.*member);
   }

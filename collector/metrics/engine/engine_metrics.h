@@ -3,10 +3,10 @@
 
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/contents/activity_table.h"
-#include "collector/metrics/contents/recorded_tables.h"
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/task_join.h"
+#include "collector/metrics/recorded/activity_table.h"
+#include "collector/metrics/recorded/recorded_tables.h"
 
 namespace crema {
 

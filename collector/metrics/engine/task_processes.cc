@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_split.h"
-#include "collector/appearance/human_numbers.h"
+#include "collector/format/human_numbers.h"
 #include "collector/idioms/seconds.h"
 
 namespace crema {

@@ -4,8 +4,8 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/task_join.h"
+#include "collector/metrics/process_tree/tree_accumulator.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/tree/tree_accumulator.h"
 
 namespace crema {
 

@@ -48,17 +48,17 @@ Renumbering BoundedNames::PruneAndSort() {
 namespace {
 
 uint64_t RankOf(std::string_view name) {
-  return static_cast<uint64_t>(name.front() - StandInNames::kLast) << 62 | HashOf(name) >> 2;
+  return static_cast<uint64_t>(name.front() - NamesWithOther::kLast) << 62 | HashOf(name) >> 2;
 }
 
 }  // namespace
 
-uint32_t StandInNames::Intern(std::string_view name) {
+uint32_t NamesWithOther::Intern(std::string_view name) {
   const uint32_t index = names_.Intern(name, RankOf(name));
   return index == BoundedNames::kRefused ? Intern(stand_in_of_(name)) : index;
 }
 
-Renumbering StandInNames::Prune() {
+Renumbering NamesWithOther::Prune() {
   std::vector<uint32_t> result = Indices<uint32_t>(names_.size());
   // A stand-in may push out another name, so this goes on until all have a place; stand-ins rank first, so it ends.
   while (names_.size() > limit_) {

@@ -124,9 +124,9 @@ class BoundedNames {
   uint64_t rank(uint32_t index) const { return names_[index].rank; }
   bool full() const { return names_.size() >= 2 * limit_; }
 
-  /// Drops names beyond the limit.
+  /// LossCounts names beyond the limit.
   Renumbering Prune();
-  /// Drops names beyond the limit and puts the others in order of name.
+  /// LossCounts names beyond the limit and puts the others in order of name.
   Renumbering PruneAndSort();
 
  private:
@@ -148,7 +148,7 @@ class BoundedNames {
 /// Like `BoundedNames`, but it refuses no name. The first byte of each says what it is: `kOrdinary`, or a stand-in, of
 /// which `kLast` stands for all others. Stand-ins rank first, so that which names are kept, and what is summed for
 /// them, is the same for any split of the records and any order of merging.
-class StandInNames {
+class NamesWithOther {
  public:
   static constexpr char kLast = '0';
   static constexpr char kStandIn = '1';
@@ -156,12 +156,12 @@ class StandInNames {
   /// What stands for a name: one whose first byte is less. It is not asked for `kLast`, of which there must be few.
   using StandInOf = std::string (*)(std::string_view name);
 
-  StandInNames(size_t limit, StandInOf stand_in_of) : names_(limit), limit_(limit), stand_in_of_(stand_in_of) {}
+  NamesWithOther(size_t limit, StandInOf stand_in_of) : names_(limit), limit_(limit), stand_in_of_(stand_in_of) {}
 
   /// The index of the name, or of what stands for it.
   uint32_t Intern(std::string_view name);
   /// As that of `BoundedNames`.
-  std::vector<uint32_t> Take(const StandInNames& other) {
+  std::vector<uint32_t> Take(const NamesWithOther& other) {
     std::vector<uint32_t> here;
     for (uint32_t i = 0; i < other.size(); ++i) here.push_back(Intern(other.name(i)));
     return here;
@@ -171,8 +171,8 @@ class StandInNames {
   const std::string& name(uint32_t index) const { return names_.name(index); }
   bool full() const { return names_.full(); }
 
-  /// Drops names beyond the limit. Those that are gone have the index of what stands for them: none is refused, and
-  /// several may become one.
+  /// LossCounts names beyond the limit. Those that are gone have the index of what stands for them: none is refused,
+  /// and several may become one.
   Renumbering Prune();
 
  private:

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/storage/row_memory.h"
 
 namespace crema {
 

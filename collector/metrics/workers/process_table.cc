@@ -42,7 +42,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   row.is_engine_worker = row.is_engine_worker || other.is_engine_worker;
   row.is_damaged = row.is_damaged || other.is_damaged;
   if (!row.clock_offset_ns.has_value()) row.clock_offset_ns = other.clock_offset_ns;
-  if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
+  if (other.overhead_ns.has_value()) row.overhead_ns = SaturatingAdd(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.counts.Raise(other.counts);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
   row.cpu_readings.insert(row.cpu_readings.end(), other.cpu_readings.begin(), other.cpu_readings.end());
@@ -76,16 +76,16 @@ SectionRow RowOfOutside(std::string path, bool helper, const OutsideSums& sums) 
 void AddLosses(const LossCounts& losses, ProcessFindings& findings) {
   const int64_t all = losses.all.value_or(0);
   const int64_t misused = losses.misused.value_or(0);
-  findings.records_dropped = AddCounts(findings.records_dropped, all);
-  findings.guards_misused = AddCounts(findings.guards_misused, misused);
-  findings.tasks_left_out = AddCounts(findings.tasks_left_out, losses.tasks_left_out.value_or(0));
+  findings.records_dropped = SaturatingAdd(findings.records_dropped, all);
+  findings.guards_misused = SaturatingAdd(findings.guards_misused, misused);
+  findings.tasks_left_out = SaturatingAdd(findings.tasks_left_out, losses.tasks_left_out.value_or(0));
   if (losses.lost_samples.has_value()) {
-    findings.lost_samples = AddCounts(findings.lost_samples.value_or(0), *losses.lost_samples);
+    findings.lost_samples = SaturatingAdd(findings.lost_samples.value_or(0), *losses.lost_samples);
   }
   int64_t left = std::max<int64_t>(0, all - misused);
   const auto take = [&left](int64_t& sum, int64_t records) {
     records = std::min(records, left);
-    sum = AddCounts(sum, records);
+    sum = SaturatingAdd(sum, records);
     left -= records;
   };
   take(findings.records_unwritten, losses.unwritten.value_or(0));
@@ -265,7 +265,7 @@ ProcessFindings ProcessTable::Finalize() const {
     findings.process_of_log[index] = static_cast<uint32_t>(same);
 
     AddLosses(log.losses, findings);
-    findings.summed_chunks = AddCounts(findings.summed_chunks, log.summed_chunks.value_or(0));
+    findings.summed_chunks = SaturatingAdd(findings.summed_chunks, log.summed_chunks.value_or(0));
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
     TakeLarger(events_of_run[log.row.run_id], log.total_events);
     for (const Section& section : log.sections) {
@@ -290,7 +290,7 @@ ProcessFindings ProcessTable::Finalize() const {
   findings.run_ids.assign(run_ids.begin(), run_ids.end());
   const bool each_reported = absl::c_all_of(events_of_run, [](const auto& run) { return run.second.has_value(); });
   for (const auto& [run, events] : events_of_run) {
-    if (each_reported) findings.total_events = AddCounts(findings.total_events.value_or(0), *events);
+    if (each_reported) findings.total_events = SaturatingAdd(findings.total_events.value_or(0), *events);
   }
   return findings;
 }

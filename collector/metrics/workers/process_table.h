@@ -4,7 +4,7 @@
 #include <map>
 
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/contents/section_table.h"
+#include "collector/metrics/recorded/section_table.h"
 #include "collector/records/facts.h"
 
 namespace crema {

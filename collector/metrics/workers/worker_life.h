@@ -6,7 +6,7 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/budget/lane_time.h"
-#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/optional_sum.h"
 
 namespace crema {
 

@@ -5,7 +5,7 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/engine/cluster_table.h"
-#include "collector/metrics/tree/tree_accumulator.h"
+#include "collector/metrics/process_tree/tree_accumulator.h"
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {

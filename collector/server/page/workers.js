@@ -2,7 +2,7 @@
 const WORDS_OF_ENDS = {ended: '✓ ended', unreported: '· ended without a report', lost: '✕ vanished'};
 const MOST_ENDED = 8;  // more of them share one line
 
-// Names of workers without what all of them share, as in the report (collector/appearance/worker_names.h): the scheme of an
+// Names of workers without what all of them share, as in the report (collector/format/worker_names.h): the scheme of an
 // address, the domain, and the beginning up to a sign between words. `tcp://n1.cern.ch:4000` is `n1:4000`.
 function withoutShared(names) {
   const bare = names.map((name) => name.replace(/^[a-z]+:\/\//, ''));

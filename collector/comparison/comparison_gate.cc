@@ -1,0 +1,127 @@
+// Gates on a comparison, for continuous integration.
+
+#include "absl/strings/numbers.h"
+#include "collector/comparison/comparison.h"
+#include "collector/format/human_numbers.h"
+#include "collector/idioms/sequences.h"
+
+namespace crema {
+namespace {
+
+constexpr char kUnequal[] = "unequal";
+
+const ComparedValue* FindField(const std::vector<ComparedRow>& rows, const std::string& name_and_field) {
+  const size_t colon = name_and_field.rfind(':');
+  if (colon == std::string::npos) return nullptr;
+  const ComparedRow* row = FindBy(rows, &ComparedRow::name, name_and_field.substr(0, colon));
+  return row == nullptr ? nullptr : FindBy(row->fields, &ComparedValue::key, name_and_field.substr(colon + 1));
+}
+
+const ComparedValue* Find(const Comparison& comparison, const std::string& key) {
+  for (const auto& [prefix, rows] :
+       {std::pair<std::string, const std::vector<ComparedRow>*>{"dataset:", &comparison.datasets},
+        {"section:", &comparison.sections}}) {
+    if (key.compare(0, prefix.size(), prefix) == 0) return FindField(*rows, key.substr(prefix.size()));
+  }
+  return FindBy(comparison.metrics, &ComparedValue::key, key);
+}
+
+/// The change in the gate's terms; from 0 to something is beyond any limit in per cent.
+std::optional<double> ChangeByGate(const ComparisonGate& gate, const ComparedValue& value, size_t at) {
+  const std::optional<double>& first = value.values.front();
+  const std::optional<double>& other = value.values[at];
+  if (!first.has_value() || !other.has_value()) return std::nullopt;
+  if (!gate.is_relative) return *other - *first;
+  if (*first == *other) return 0.0;
+  if (*first == 0) return *other > 0 ? HUGE_VAL : -HUGE_VAL;
+  return (*other - *first) / std::fabs(*first);
+}
+
+std::string ChangeText(const ComparisonGate& gate, double change, const std::string& unit) {
+  if (std::isinf(change)) return "from 0";
+  if (gate.is_relative) return "by " + HumanChange(change);
+  return (change < 0 ? "by " : "by +") + HumanQuantity(gate.key, change, unit);
+}
+
+}  // namespace
+
+absl::StatusOr<ComparisonGate> ParseGate(const std::string& text) {
+  ComparisonGate gate;
+  gate.text = text;
+  if (text == kUnequal) return gate;
+  const absl::Status wrong = absl::InvalidArgumentError(
+      fmt::format("`{}` is no gate; write KEY>5%, KEY<-5%, KEY>0.5 (in the key's unit) or unequal", text));
+  const size_t sign = text.find_last_of("<>");
+  if (sign == std::string::npos || sign == 0) return wrong;
+  std::string limit(absl::StripAsciiWhitespace(text.substr(sign + 1)));
+  gate.key = std::string(absl::StripAsciiWhitespace(text.substr(0, sign)));
+  gate.is_above = text[sign] == '>';
+  gate.is_relative = !limit.empty() && limit.back() == '%';
+  if (gate.is_relative) limit.pop_back();
+  if (!absl::SimpleAtod(limit, &gate.limit) || !std::isfinite(gate.limit)) return wrong;
+  if (gate.is_relative) gate.limit /= 100;
+  return gate;
+}
+
+absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& comparison) {
+  if (gate.key.empty()) {
+    if (comparison.should_be_equal.empty()) return GateResult{true, "no events or cuts were measured"};
+    const std::vector<ComparedValue> unequal = comparison.Unequal();
+    if (unequal.empty()) return GateResult{false, "everything that should be equal is equal"};
+    return GateResult{true, fmt::format("{} of {} values that should be equal differ, {} first", unequal.size(),
+                                        comparison.should_be_equal.size(), unequal.front().label)};
+  }
+  const ComparedValue* value = Find(comparison, gate.key);
+  if (value == nullptr && comparison.keys.count(gate.key) > 0) {
+    return GateResult{true, fmt::format("{} is measured in no run", gate.key)};
+  }
+  if (value == nullptr) {
+    return absl::InvalidArgumentError(
+        fmt::format("--fail-on {}: no measurement has a value of `{}`; `crema show SOURCE --json` lists the keys",
+                    gate.text, gate.key));
+  }
+  GateResult result;
+  for (size_t at = 1; at < value->values.size(); ++at) {
+    const std::optional<double> change = ChangeByGate(gate, *value, at);
+    const std::string& name = comparison.runs[at].name;
+    if (!change.has_value()) return GateResult{true, fmt::format("{} is not measured in both runs", gate.key)};
+    const bool fell = gate.is_above ? *change > gate.limit : *change < gate.limit;
+    const std::string sentence =
+        fmt::format("{} changed {} in {}", gate.key, ChangeText(gate, *change, value->unit), name);
+    if (fell && !result.fell) result = {true, sentence};
+    if (result.sentence.empty()) result.sentence = sentence;
+  }
+  return result;
+}
+
+std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) {
+  std::vector<JudgedGate> judged;
+  for (size_t i = 0; i < comparison.paired.size(); ++i) {
+    const PairedChange& change = comparison.paired[i];
+    const std::string& name = comparison.runs[i + 1].name;
+    GateResult result = {false,
+                         fmt::format("whether the work of {} took longer is not known: {}", name, change.why_not)};
+    if (change.conclusion != ChangeConclusion::kNotKnown) {
+      result = {change.low > percent / 100,
+                fmt::format("the {} in the chunks of {} changed by {} to {}", change.is_of_work ? "work" : "time", name,
+                            HumanChange(change.low), HumanChange(change.high))};
+    }
+    judged.push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});
+  }
+  return judged;
+}
+
+std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison) {
+  std::vector<JudgedGate> judged;
+  for (size_t i = 0; i < comparison.paired.size(); ++i) {
+    const PairedChange& change = comparison.paired[i];
+    const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
+    const bool fell = !is_known || change.conclusion == ChangeConclusion::kUnclear;
+    judged.push_back({"--fail-on-unclear",
+                      {fell, fmt::format("whether the work of {} took longer is {}{}", comparison.runs[i + 1].name,
+                                         fell ? "not known" : "known", is_known ? "" : ": " + change.why_not)}});
+  }
+  return judged;
+}
+
+}  // namespace crema

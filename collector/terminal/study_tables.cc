@@ -1,0 +1,502 @@
+#include "absl/strings/str_replace.h"
+#include "collector/format/human_numbers.h"
+#include "collector/idioms/sequences.h"
+#include "collector/measurement/budget_parts.h"
+#include "collector/records/json_fields.h"
+#include "collector/terminal/document_table.h"
+#include "collector/terminal/terminal.h"
+#include "collector/terminal/terminal_box.h"
+
+namespace crema {
+namespace {
+
+std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {
+  std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
+                                     {"cores_text", "cores", Kind::kText, 0},
+                                     {"wall_time", "wall time", Kind::kDuration, 0},
+                                     {"throughput", "rate", Kind::kRate, 2},
+                                     {"speedup", "speed-up", Kind::kNumber, 0},
+                                     {"efficiency", "efficiency", Kind::kShare, 0},
+                                     {"core_seconds", "core-seconds", Kind::kNumber, 1},
+                                     {"cost", "cost", Kind::kNumber, 3}};
+  // runs that were measured have no range
+  if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
+  if (absl::c_any_of(points, [](const Json& point) { return NumberField(point, "streams").has_value(); })) {
+    columns.push_back({"streams", "events open", Kind::kNumber, 1});
+    columns.push_back({"latency", "latency", Kind::kDuration, 1});
+  }
+  return columns;
+}
+
+std::vector<CellColumn> FitColumns() {
+  return {{"law", "fit", Kind::kText, 0},
+          {"sigma", "serial or queued", Kind::kText, 0},
+          {"kappa", "each pair of cores", Kind::kText, 0},
+          {"fastest", "fastest at", Kind::kText, 0},
+          {"worthwhile", "last worthwhile core", Kind::kText, 0},
+          {"error", "error of a run", Kind::kShare, 1}};
+}
+
+bool IsTrue(const Json& row, const char* key) { return Field(row, key) == true; }
+
+Json PointRow(const Json& point) {
+  Json row = point;
+  const std::string cores = HumanCount(NumberField(point, "cores").value_or(0));
+  row["cores_text"] = IsTrue(point, "cores_vary") ? "on average " + cores : cores;
+  const auto low = NumberField(point, "low"), high = NumberField(point, "high");
+  if (low.has_value() && high.has_value()) {
+    row["range"] = fmt::format("{} to {}", HumanDuration(*low), HumanDuration(*high));
+  }
+  return row;
+}
+
+/// What the document says beside its tables, each sentence with `lead` before it.
+void AddSentences(const Json& document, std::string_view field, const std::string& lead, const TerminalStyle& style,
+                  std::string* text) {
+  for (const Json& sentence : ListField(document, field)) {
+    if (sentence.is_string()) AddNote(lead + sentence.get<std::string>(), style, text);
+  }
+}
+
+/// `12 (10 to 15)`, `12 (10 or more)`, `none (40 or more)`.
+std::string Range(const Json& number, std::string (*text)(double)) {
+  const auto value = NumberField(number, "value"), low = NumberField(number, "low"), high = NumberField(number, "high");
+  if (!value.has_value() && !low.has_value()) return "none";
+  return fmt::format("{} ({})", value.has_value() ? text(*value) : "none",
+                     high.has_value() ? fmt::format("{} to {}", text(low.value_or(0)), text(*high))
+                                      : text(low.value_or(0)) + " or more");
+}
+
+Json FitRow(const Json& fit) {
+  const bool is_usl = TextField(fit, "law") == "usl";
+  return {{"law", is_usl ? "USL" : "Amdahl"},
+          {"sigma", Range(Field(fit, "sigma"), HumanPercent)},
+          {"kappa", is_usl ? Range(Field(fit, "kappa"), HumanPercent) : "–"},
+          {"fastest", is_usl ? Range(Field(fit, "fastest"), HumanCount) : "–"},
+          {"worthwhile", Range(Field(fit, "worthwhile"), HumanCount)},
+          {"error", Field(fit, "error")}};
+}
+
+std::vector<CellColumn> PredictionColumns(bool is_of_events) {
+  std::vector<CellColumn> columns = {{"change", "with", Kind::kText, 0},
+                                     {"wall_time", "wall time", Kind::kDuration, 0},
+                                     {"difference", "change", Kind::kText, 0},
+                                     {"range", is_of_events ? "range" : "90 % of runs", Kind::kText, 0},
+                                     {"core_seconds", "core time", Kind::kDuration, 1},
+                                     {"efficiency", "CPU efficiency", Kind::kShare, 1},
+                                     {"busy_share", is_of_events ? "tasks at work" : "chunks open", Kind::kShare, 2}};
+  if (is_of_events) columns.insert(columns.begin() + 4, {"limited_by", "limited by", Kind::kText, 0});
+  return columns;
+}
+
+constexpr size_t kShownHash = 12;
+constexpr size_t kShownReasons = 5;
+
+std::vector<CellColumn> RunColumns() {
+  return {{"start", "began (UTC)", Kind::kText, 0},
+          {"directory", "run", Kind::kPath, 0},
+          {"commit", "commit", Kind::kText, 0},
+          {"value", "value", Kind::kText, 0},
+          {"mark", "change", Kind::kText, 0}};
+}
+
+std::vector<CellColumn> LevelColumns() {
+  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
+          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
+          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
+}
+
+/// `2026-11-24 02:34`, of `2026-11-24T02:34:11.123Z`.
+std::string Day(const Json& row) { return absl::StrReplaceAll(TextField(row, "start").substr(0, 16), {{"T", " "}}); }
+
+std::string Value(const Json& history, const Json& row, const char* key) {
+  return HumanQuantity(TextField(history, "metric"), NumberField(row, key).value_or(0), TextField(history, "unit"));
+}
+
+std::string Change(const Json& history, const Json& row, const char* key) {
+  return IsTrue(history, "relative") ? HumanChange(NumberField(row, key).value_or(0)) : Value(history, row, key);
+}
+
+Json RunRows(const Json& history, size_t rows) {
+  const Json& runs = ListField(history, "runs");
+  Json shown = Json::array();
+  for (size_t i = runs.size() - std::min(rows, runs.size()); i < runs.size(); ++i) {
+    const std::string commit = TextField(runs[i], "commit").substr(0, kShownHash);
+    Json row = {{"start", Day(runs[i])},
+                {"directory", TextField(runs[i], "directory")},
+                {"commit", TextOrNull(commit)},
+                {"value", Value(history, runs[i], "value")},
+                {"mark", ""}};
+    for (const Json& change : ListField(history, "changes")) {
+      if (NumberField(change, "run") == static_cast<double>(i)) row["mark"] = Change(history, change, "change");
+    }
+    shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+Json LevelRows(const Json& history) {
+  const Json &levels = ListField(history, "levels"), &changes = ListField(history, "changes"),
+             &runs = ListField(history, "runs");
+  Json shown = Json::array();
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const auto first = static_cast<size_t>(NumberField(levels[i], "first").value_or(0));
+    Json row = {{"start", first < runs.size() ? Day(runs[first]) : ""},
+                {"runs", Field(levels[i], "runs")},
+                {"value", Value(history, levels[i], "value")}};
+    if (i > 0 && i <= changes.size()) {
+      const Json& change = changes[i - 1];
+      row["change"] = Change(history, change, "change");
+      row["range"] = fmt::format("{} to {}", Change(history, change, "low"), Change(history, change, "high"));
+      const std::string commit = TextField(change, "commit").substr(0, kShownHash);
+      if (!commit.empty()) row["commit"] = commit;
+    }
+    shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+/// Shown whether they changed or not.
+const std::set<std::string_view> kKeyFigures = {
+    "wall_time",           "busy_time",         "chunk_cpu_time",      "num_chunks",        "total_events",
+    "event_rate_wall_khz", "overall_rate_mbs",  "cpu_efficiency",      "core_efficiency",   "io_overhead_pct",
+    "total_cores",         "peak_memory_bytes", "num_failed_attempts", "chunk_duration_p50"};
+
+/// A change smaller than this is shown with the rest of the document only (`--json`): two runs always differ a little.
+constexpr double kLeastShownChange = 0.02;
+
+/// Rows of a table beyond these are left out, and counted.
+constexpr size_t kMostRows = 20;
+
+std::string ChangeText(const ComparedValue& value, size_t at) {
+  const std::optional<double>& change = value.changes[at];
+  if (change.has_value() && *change == 0) return "=";
+  if (change.has_value()) {
+    // beyond a factor of ten, the factor says more than the per cent
+    if (*change > 9) return fmt::format("x {}", HumanFactor(1 + *change));
+    return HumanChange(*change);
+  }
+  if (!value.values.front().has_value() && !value.values[at].has_value()) return "–";
+  if (!value.values.front().has_value()) return "new";
+  if (!value.values[at].has_value()) return "gone";
+  return "from 0";
+}
+
+std::string ValueText(const ComparedValue& value, size_t at) {
+  if (!value.values[at].has_value()) return "–";
+  // a ratio that exceeds 1 is a speed-up or a compression: per cent would mislead
+  return MetricText(value.key, *value.values[at], value.unit);
+}
+
+std::string ExactValueText(const ComparedValue& value, size_t at) {
+  return value.values[at].has_value() ? ExactNumber(*value.values[at]) : "–";
+}
+
+using TextOfCell = std::string (*)(const ComparedValue& value, size_t at);
+
+void AddValueColumns(const Comparison& comparison, TextTable* table) {
+  for (size_t at = 0; at < comparison.runs.size(); ++at) {
+    table->columns.push_back({comparison.runs[at].name, Align::kRight, 0, true});
+    if (at > 0) table->columns.push_back({"change", Align::kRight, 0});
+  }
+}
+
+void AddValueCells(const ComparedValue& value, TextOfCell cell, PaintedLine* line) {
+  for (size_t at = 0; at < value.values.size(); ++at) {
+    line->push_back({cell(value, at)});
+    if (at > 0) line->push_back({ChangeText(value, at)});
+  }
+}
+
+void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+  const std::vector<ComparedValue> unequal = comparison.Unequal();
+  if (unequal.empty()) {
+    AddNote(
+        comparison.should_be_equal.empty()
+            ? "no events and no cuts were recorded: whether the runs did the same is not known"
+            : fmt::format("equal, as they should be: {} values of events and cuts", comparison.should_be_equal.size()),
+        style, text);
+    return;
+  }
+  AddTitle("should be equal and is not", style, text);
+  DocumentTable table;
+  table.text.columns.push_back({"what", Align::kLeft, 0, true});
+  AddValueColumns(comparison, &table.text);
+  for (size_t at = 0; at < std::min(unequal.size(), kMostRows); ++at) {
+    PaintedLine line = {{unequal[at].label, Paint::kBad}};
+    AddValueCells(unequal[at], ExactValueText, &line);
+    table.text.rows.push_back(std::move(line));
+  }
+  AddTable(table, style, text);
+  if (unequal.size() > kMostRows) AddNote(fmt::format("{} more: see --json", unequal.size() - kMostRows), style, text);
+}
+
+/// The median says the most about a distribution of chunks. Some rates are there in two units.
+bool IsDetail(std::string_view key) {
+  if (key == "event_rate_core_khz" || key == "overall_rate_gbps") return true;
+  constexpr std::string_view kEndings[] = {"_min", "_max", "_mean", "_std", "_p90", "_p95", "_p99"};
+  return key.substr(0, 6) == "chunk_" && absl::c_any_of(kEndings, [key](std::string_view ending) {
+           return key.size() > ending.size() && key.substr(key.size() - ending.size()) == ending;
+         });
+}
+
+bool IsWorthShowing(const ComparedValue& value) {
+  return !IsDetail(value.key) && absl::c_any_of(value.changes, [](const std::optional<double>& change) {
+    return !change.has_value() || std::fabs(*change) >= kLeastShownChange;
+  });
+}
+
+void AddMetrics(const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+  DocumentTable table;
+  table.text.columns.push_back({"metric", Align::kLeft, 0});
+  AddValueColumns(comparison, &table.text);
+  size_t left_out = 0;
+  for (const bool key_figures : {true, false}) {
+    for (const ComparedValue& value : comparison.metrics) {
+      if ((kKeyFigures.count(value.key) > 0) != key_figures) continue;
+      if (!key_figures && !IsWorthShowing(value)) {
+        if (value.differs()) ++left_out;
+        continue;
+      }
+      PaintedLine line = {{value.key}};
+      AddValueCells(value, ValueText, &line);
+      table.text.rows.push_back(std::move(line));
+    }
+  }
+  AddTitle("metrics", style, text);
+  if (table.text.rows.empty()) {
+    AddNote("none was measured", style, text);
+    return;
+  }
+  AddTable(table, style, text);
+  if (left_out > 0) {
+    AddNote(fmt::format("{} more, of distributions or changed by less than {}: see --json",
+                        Counted(left_out, "metric", "metrics"), HumanPercent(kLeastShownChange)),
+            style, text);
+  }
+}
+
+/// The fields a person looks for, one line each: `ttbar  busy  12 s  13 s  +8 %`.
+void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, const std::set<std::string_view>& fields,
+               const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+  if (rows.empty()) return;
+  AddTitle(title, style, text);
+  DocumentTable table;
+  table.text.columns = {{"name", Align::kLeft, 0, true}, {"of", Align::kLeft, 0}};
+  AddValueColumns(comparison, &table.text);
+  for (size_t at = 0; at < std::min(rows.size(), kMostRows); ++at) {
+    std::string name = rows[at].name;
+    for (const ComparedValue& value : rows[at].fields) {
+      if (fields.count(value.key) == 0) continue;
+      PaintedLine line = {{name}, {value.key, Paint::kDim}};
+      AddValueCells(value, ValueText, &line);
+      table.text.rows.push_back(std::move(line));
+      name.clear();
+    }
+  }
+  AddTable(table, style, text);
+  if (rows.size() > kMostRows) AddNote(fmt::format("{} more: see --json", rows.size() - kMostRows), style, text);
+}
+
+/// Names may hold anything: none of it is taken for markup.
+std::string Plain(std::string_view text) {
+  std::string plain;
+  for (const char sign : PlainLine(text)) {
+    if (std::string_view("\\`*_[]|#~!>").find(sign) != std::string_view::npos) plain += '\\';
+    plain += sign;
+  }
+  return absl::StrReplaceAll(plain, {{"<", "&lt;"}, {"&", "&amp;"}});
+}
+
+void AddMore(size_t all, std::string* text) {
+  if (all > kMostRows) *text += fmt::format("\n{} more: see `--json`.\n", all - kMostRows);
+}
+
+void AddEffects(const PairedChange& change, const std::string& name, std::string* text) {
+  if (change.effects.empty()) return;
+  *text +=
+      fmt::format("\n| section | {}, of the time in chunks | 90 % range | sure |\n|---|---:|---:|---|\n", Plain(name));
+  for (size_t i = 0; i < std::min(kMostRows, change.effects.size()); ++i) {
+    const ChangeEffect& effect = change.effects[i];
+    *text += fmt::format("| {} | {} | {} to {} | {} |\n", Plain(effect.what), HumanChange(effect.change),
+                         HumanChange(effect.low), HumanChange(effect.high), effect.is_sure ? "yes" : "no");
+  }
+  *text += fmt::format("| **all** | **{}** | {} to {} | {} |\n", HumanChange(change.change), HumanChange(change.low),
+                       HumanChange(change.high), Plain(ToString(change.conclusion)));
+  AddMore(change.effects.size(), text);
+}
+
+void AddElapsed(const ElapsedChange& change, std::string* text) {
+  if (change.parts.empty()) return;
+  *text += "\n| part of the elapsed time | difference |\n|---|---:|\n";
+  for (const ElapsedPart& part : change.parts) {
+    if (part.difference.seconds == 0) continue;
+    const BudgetPartKind* kind = FindBudgetPart(part.part);
+    *text += fmt::format("| {} | {} |\n", kind != nullptr ? std::string(kind->name) : Plain(part.part),
+                         HumanTimeChange(part.difference.seconds));
+  }
+  *text += fmt::format("| **all** | **{}** |\n", HumanTimeChange(change.difference.seconds));
+}
+
+void AddUnequal(const Comparison& comparison, std::string* text) {
+  const std::vector<ComparedValue> unequal = comparison.Unequal();
+  if (unequal.empty()) return;
+  *text += "\n| should be equal and is not |";
+  for (const ComparedRun& run : comparison.runs) *text += fmt::format(" {} |", Plain(run.name));
+  *text += "\n|---|" + Repeated("---:|", static_cast<int>(comparison.runs.size())) + "\n";
+  for (size_t i = 0; i < std::min(kMostRows, unequal.size()); ++i) {
+    *text += fmt::format("| {} |", Plain(unequal[i].label));
+    for (const std::optional<double>& value : unequal[i].values) {
+      *text += fmt::format(" {} |", value.has_value() ? ExactNumber(*value) : "–");
+    }
+    *text += "\n";
+  }
+  AddMore(unequal.size(), text);
+}
+
+/// For an attribute in double quotes.
+std::string Quoted(const std::string& text) {
+  return absl::StrReplaceAll(PlainLine(text), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+}
+
+}  // namespace
+
+std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
+  std::string text;
+  AddNote(TextField(scaling, "sentence"), style, &text);
+  const Json rows = Mapped<Json>(ListField(scaling, "points"), PointRow);
+  const bool is_predicted = TextField(scaling, "kind") == "predicted";
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
+  const Json fits = Mapped<Json>(ListField(scaling, "fits"), FitRow);
+  if (!fits.empty()) {
+    AddTitle("fits, with 90 % intervals", style, &text);
+    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
+  }
+  const std::string not_fitted = TextField(scaling, "not_fitted");
+  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
+  AddSentences(scaling, "notes", "note: ", style, &text);
+  for (const Json& run : ListField(scaling, "left_out")) {
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
+  }
+  return text;
+}
+
+std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
+  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+  std::string text;
+  if (const std::string refused = TextField(prediction, "refused"); !refused.empty()) {
+    AddNote("nothing is predicted from this run: " + refused, style, &text);
+    return text;
+  }
+  const std::string basis = TextField(prediction, "basis");
+  AddNote(fmt::format("The run took {}. {}", HumanDuration(measured),
+                      basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
+                                                  HumanDuration(replayed.value_or(0)))
+                                    : basis),
+          style, &text);
+  if (NumberField(prediction, "blocked_slope").has_value()) {
+    AddNote(
+        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
+        "to be so, too.",
+        style, &text);
+  }
+  Json rows = Json::array();
+  std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
+  for (const Json& row : ListField(prediction, "predicted")) {
+    const auto wall_time = NumberField(row, "wall_time");
+    if (!wall_time.has_value()) {
+      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
+      const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == why; });
+      if (same == not_reported.end()) {
+        not_reported.emplace_back(why, change);
+      } else {
+        same->second += ", " + change;
+      }
+      continue;
+    }
+    Json shown = row;
+    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
+                                 HumanDuration(NumberField(row, "high").value_or(0)));
+    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
+    rows.push_back(std::move(shown));
+  }
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns(!basis.empty()))), style, &text);
+  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
+    AddNote(not_known, style, &text);
+  }
+  for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
+  return text;
+}
+
+std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
+  std::string text;
+  AddSentences(history, "sentences", "", style, &text);
+  const std::string metric = TextField(history, "metric");
+  const size_t runs = ListField(history, "runs").size();
+  if (rows > 0) {
+    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
+                         : fmt::format("{} of {}", metric, Counted(runs, "run", "runs")),
+             style, &text);
+    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
+  }
+  if (ListField(history, "levels").size() > 1) {
+    AddTitle("levels, with 90 % ranges", style, &text);
+    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
+  }
+  AddSentences(history, "notes", "note: ", style, &text);
+  size_t reported = 0;
+  for (const Json& run : ListField(history, "left_out")) {
+    if (++reported > kShownReasons) continue;
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
+  }
+  if (reported > kShownReasons) {
+    AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
+  }
+  return text;
+}
+
+std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
+  std::string text;
+  for (const std::string& sentence : comparison.sentences) AddNote(sentence, style, &text);
+  AddUnequal(comparison, style, &text);
+  AddMetrics(comparison, style, &text);
+  AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,
+            style, &text);
+  AddRowsOf(comparison.sections, "sections", {"self", "count", "mean"}, comparison, style, &text);
+  AddRowsOf(comparison.waits, "waits", {"seconds"}, comparison, style, &text);
+  return text;
+}
+
+std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
+  std::string text;
+  for (size_t i = 0; i < comparison.sentences.size(); ++i) {
+    text += fmt::format("{}{}\n", i > 0 ? "\n" : "", Plain(comparison.sentences[i]));
+    if (i < comparison.paired.size()) AddEffects(comparison.paired[i], comparison.runs[i + 1].name, &text);
+    if (i < comparison.elapsed.size()) AddElapsed(comparison.elapsed[i], &text);
+  }
+  AddUnequal(comparison, &text);
+  if (!gates.empty()) text += "\n| gate | |\n|---|---|\n";
+  for (const JudgedGate& gate : gates) {
+    text += fmt::format("| {} | {}: {} |\n", Plain(gate.text), gate.result.fell ? "**failed**" : "passed",
+                        Plain(gate.result.sentence));
+  }
+  return text;
+}
+
+std::string GatesAsJunit(const std::vector<JudgedGate>& gates) {
+  const auto fell = absl::c_count_if(gates, [](const JudgedGate& gate) { return gate.result.fell; });
+  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\"", gates.size(), fell);
+  std::string xml =
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n {1} {0}>\n", counts, kSuiteOfGates);
+  for (const JudgedGate& gate : gates) {
+    const std::string words = Quoted(gate.result.sentence);
+    xml += fmt::format("  <testcase classname=\"crema.compare\" name=\"{}\">\n", Quoted(gate.text));
+    xml += gate.result.fell ? fmt::format("   <failure message=\"{0}\">{0}</failure>\n", words)
+                            : fmt::format("   <system-out>{}</system-out>\n", words);
+    xml += "  </testcase>\n";
+  }
+  return xml + " </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace crema

@@ -1,0 +1,381 @@
+#include "collector/terminal/terminal.h"
+
+#include "absl/strings/str_join.h"
+#include "collector/diagnosis/run_head.h"
+#include "collector/diagnosis/verdicts.h"
+#include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
+#include "collector/idioms/sequences.h"
+#include "collector/measurement/catalog.h"
+#include "collector/measurement/cells.h"
+#include "collector/records/facts.h"
+#include "collector/records/json_fields.h"
+#include "collector/terminal/document_table.h"
+
+namespace crema {
+namespace {
+
+constexpr std::string_view kMemoryMetrics[] = {
+    "peak_memory_bytes",      "peak_total_memory_bytes", "avg_memory_per_worker_bytes", "process_peak_rss_bytes",
+    "tree_peak_memory_bytes", "tree_peak_rss_bytes",     "tree_peak_pss_bytes",         "tree_peak_swap_bytes"};
+
+void AddRun(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  const RunFacts& run = measurement.run;
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const Column& column : RunFacts::Columns()) {
+    if (column.key == "spans" || column.key == "never_began") continue;
+    const std::vector<std::string>* words = nullptr;
+    if (column.key == "command" && run.command.has_value()) words = &*run.command;
+    if (column.key == "run_ids") words = &run.run_ids;
+    pairs.emplace_back(column.key, words != nullptr ? ExactText(*words) : ExactText(column.cell(&run)));
+  }
+  for (const std::string_view key :
+       {"wall_time", "core_seconds", "total_cores", "allocated_cores", "num_chunks", "total_events"}) {
+    const MetricValue* value = measurement.metrics.Find(key);
+    pairs.emplace_back(key, MetricText(key, value == nullptr ? MetricValue() : *value, FindMetric(key)->unit));
+  }
+  *text += LabelledLines(pairs, 0, style);
+  const auto add = [&](std::string_view title, const CellTable& cells) {
+    if (cells.rows.empty()) return;
+    AddTitle(title, style, text);
+    AddTable(TableOf(cells), style, text);
+  };
+  add("jobs that never began", CellsOf(run.never_began));
+  add("spans", CellsOf(run.spans));
+}
+
+/// Paths become a tree: a row is indented under its parent and shows its own name only. One that does not follow its
+/// parent (a helper's, whose rows come last) shows its whole path.
+std::vector<SectionRow> AsTree(std::vector<SectionRow> sections) {
+  std::vector<std::string> open;  // the path of the row before, and of those it stands under
+  for (SectionRow& section : sections) {
+    const std::string path = section.path;
+    const bool is_helper = section.helper.value_or(false);
+    const size_t slash = path.rfind('/');
+    const std::string end = is_helper ? "\n" : "";  // no path ends in a newline
+    const std::string parent = slash == std::string::npos ? "" : path.substr(0, slash) + end;
+    while (!open.empty() && open.back() != parent) open.pop_back();
+    const std::string name = NameOfPathPart(open.empty() ? path : path.substr(slash + 1));
+    section.path = std::string(2 * open.size(), ' ') + name + (is_helper ? " (helper)" : "");
+    open.push_back(path + end);
+  }
+  return sections;
+}
+
+/// A table of the measurement, or why it has no rows.
+void AddPlain(std::string_view name, const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  CellTable cells = name == "sections"           ? CellsOf(AsTree(measurement.sections))
+                    : name == "process_sections" ? CellsOf(AsTree(measurement.process_sections))
+                                                 : CellsOf(*FindTable(name), measurement);
+  for (std::vector<Cell>& row : cells.rows) {  // of the resources, memory is in bytes
+    if (name != "resource_advice" || CellText(row.front(), Kind::kText) != "memory") continue;
+    for (size_t i = 1; i < row.size(); ++i) {
+      const std::optional<double> bytes = NumberOf(row[i]);
+      if (bytes.has_value() && cells.columns[i].kind == Kind::kNumber) row[i] = HumanMemory(*bytes);
+    }
+  }
+  if (cells.rows.empty()) return AddNote(WhyNoRows(name, measurement), style, text);
+  AddTable(TableOf(cells), style, text);
+}
+
+/// The distributions, one row each, from the keys of `metrics`.
+void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  DocumentTable table;
+  table.text.columns.push_back({"of ok attempts", Align::kLeft});
+  for (std::string_view statistic : kShownStatistics) {
+    const bool always = statistic == "mean" || statistic == "p50" || statistic == "max";
+    table.text.columns.push_back({std::string(statistic), Align::kRight, always ? 0 : 1});
+  }
+  for (const ChunkQuantity& quantity : ChunkQuantities()) {
+    std::string name(quantity.key.substr(6));
+    absl::c_replace(name, '_', ' ');
+    PaintedLine row = {{name}};
+    for (std::string_view statistic : kShownStatistics) {
+      const Number value = measurement.Metric(fmt::format("{}_{}", quantity.key, statistic));
+      row.push_back({CellText(CellOf(value), quantity.kind())});
+    }
+    table.text.rows.push_back(std::move(row));
+  }
+  AddTable(table, style, text);
+  AddTitle("stragglers", style, text);
+  AddPlain("stragglers", measurement, style, text);
+  if (measurement.attributes.empty()) return;
+  AddTitle("attributes", style, text);
+  AddPlain("attributes", measurement, style, text);
+  AddNote("crema show --table chunks --top 10 has those of single chunks, crema export --to chunks those of all", style,
+          text);
+}
+
+void AddSections(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  AddPlain("sections", measurement, style, text);
+  if (measurement.process_sections.empty()) return;
+  AddTitle("outside chunks", style, text);
+  AddPlain("process_sections", measurement, style, text);
+}
+
+void AddMemory(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  std::vector<std::pair<std::string, std::string>> peaks;
+  for (std::string_view key : kMemoryMetrics) {
+    const std::optional<double> value = measurement.Metric(key);
+    peaks.emplace_back(key, value.has_value() ? HumanMemory(*value) : "– " + measurement.WhyNotMeasured(key));
+  }
+  *text += LabelledLines(peaks, 0, style);
+  AddTitle("memory sections (RSS delta)", style, text);
+  AddPlain("memory_sections", measurement, style, text);
+}
+
+void AddMetrics(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  DocumentTable table;
+  table.text.columns = {{"metric", Align::kLeft}, {"value", Align::kRight, 0, true}, {"label", Align::kLeft, 1, true}};
+  for (const std::string_view key : KeysOf(measurement.metrics)) {
+    const MetricDefinition& definition = *FindMetric(key);
+    table.text.rows.push_back({{std::string(key)},
+                               {MetricText(key, *measurement.metrics.Find(key), definition.unit)},
+                               {definition.label, Paint::kDim}});
+  }
+  AddTable(table, style, text);
+  AddTitle("your metrics", style, text);
+  AddPlain("custom_metrics", measurement, style, text);
+}
+
+void AddQuality(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const Column& column : Quality::Columns()) {
+    if (!column.unit.empty()) pairs.emplace_back(column.key, ExactText(column.cell(&measurement.quality)));
+  }
+  *text += LabelledLines(pairs, 0, style);
+  if (!measurement.quality.warnings.empty()) AddTitle("warnings", style, text);
+  for (const std::string& warning : measurement.quality.warnings) AddLines(warning, 0, Paint::kPlain, style, text);
+  const std::vector<UnmeasuredFigures> unmeasured = FindUnmeasured(measurement);
+  if (!unmeasured.empty()) AddTitle("not measured", style, text);
+  for (const UnmeasuredFigures& figures : unmeasured) {
+    const std::string keys = absl::StrJoin(figures.keys, ", ");
+    const std::string line = figures.keys.size() == 1
+                                 ? fmt::format("{}: {}", keys, figures.reason)
+                                 : fmt::format("{} ({} figures): {}", figures.reason, figures.keys.size(), keys);
+    AddLines(line, 0, Paint::kPlain, style, text);
+  }
+  for (const AttributeRow& row : measurement.attributes) {  // by ROOT's guards
+    if (row.name != "reading") continue;
+    AddLines(
+        fmt::format("reading, in part ({}): {}", Counted(row.chunks.value_or(0), "chunk", "chunks"), row.value.str()),
+        0, Paint::kPlain, style, text);
+  }
+}
+
+/// Tables that are no plain rows, or more than that.
+struct SpecialTable {
+  std::string_view name;
+  void (*add)(const Measurement& measurement, const TerminalStyle& style, std::string* text);
+};
+
+constexpr SpecialTable kSpecialTables[] = {
+    {"run", AddRun},       {"quality", AddQuality}, {"metrics", AddMetrics},
+    {"chunks", AddChunks}, {"memory", AddMemory},   {"sections", AddSections},
+};
+
+struct SourceOfKeys {
+  std::string_view key;    ///< a metric
+  std::string_view field;  ///< of `run`, naming where the metric came from
+  Text RunFacts::*source;
+};
+
+/// The metrics for which `run` names the source; all others come from what was collected.
+constexpr std::array<SourceOfKeys, 16> kSources = {{
+    {"wall_time", "boundary", &RunFacts::boundary},
+    {"elapsed_time_seconds", "boundary", &RunFacts::boundary},
+    {"bytes_read_compressed", "bytes_source", &RunFacts::bytes_source},
+    {"overall_rate_gbps", "bytes_source", &RunFacts::bytes_source},
+    {"overall_rate_mbs", "bytes_source", &RunFacts::bytes_source},
+    {"data_rate_gbps", "bytes_source", &RunFacts::bytes_source},
+    {"chunk_cpu_time", "cpu_time_source", &RunFacts::cpu_time_source},
+    {"cpu_efficiency", "cpu_time_source", &RunFacts::cpu_time_source},
+    {"cpu_speedup", "cpu_time_source", &RunFacts::cpu_time_source},
+    {"io_overhead_pct", "io_overhead_source", &RunFacts::io_overhead_source},
+    {"io_overhead", "io_overhead_source", &RunFacts::io_overhead_source},
+    {"core_seconds", "cores_source", &RunFacts::cores_source},
+    {"total_cores", "cores_source", &RunFacts::cores_source},
+    {"peak_cores", "cores_source", &RunFacts::cores_source},
+    {"cores_per_worker", "cores_source", &RunFacts::cores_source},
+    {"allocated_cores", "allocated_cores_source", &RunFacts::allocated_cores_source},
+}};
+
+std::string SourceText(const Measurement& measurement, std::string_view key) {
+  if (const SourceOfKeys* source = FindBy(kSources, &SourceOfKeys::key, key)) {
+    const std::string& text = measurement.run.*source->source;
+    if (!text.empty()) return fmt::format("{} ({})", text, source->field);
+  }
+  const std::string text = absl::StrJoin(measurement.provenance.sources, ", ");
+  return text.empty() ? "not named in the document" : text;
+}
+
+/// What they are sorted by is always shown.
+std::vector<CellColumn> ChunkColumns(std::string_view sorted_by) {
+  std::vector<CellColumn> columns = {{"chunk", "chunk", Kind::kText, 0},
+                                     {"status", "status", Kind::kText, 1},
+                                     {"dataset", "dataset", Kind::kText, 1},
+                                     {"file", "file", Kind::kPath, 6},
+                                     {"entry_start", "from entry", Kind::kExactCount, 7},
+                                     {"entry_stop", "to entry", Kind::kExactCount, 7},
+                                     {"worker", "worker", Kind::kText, 3},
+                                     {"start", "start", Kind::kDuration, 5},
+                                     {"duration", "took", Kind::kDuration, 0},
+                                     {"events", "events", Kind::kCount, 2},
+                                     {"event_rate", "rate", Kind::kRate, 5},
+                                     {"bytes_read", "read", Kind::kData, 5},
+                                     {"cpu", "cpu", Kind::kDuration, 2},
+                                     {"cpu_wait", "cpu wait", Kind::kDuration, 4},
+                                     {"joined", "joined", Kind::kDuration, 8},
+                                     {"blocked", "blocked", Kind::kDuration, 4},
+                                     {"rss_delta_bytes", "RSS delta", Kind::kMemory, 6},
+                                     {"error", "error", Kind::kText, 3},
+                                     {"attributes", "attributes", Kind::kText, 2, true}};
+  for (CellColumn& column : columns) {
+    if (column.key != sorted_by) continue;
+    column.rank = 0;
+    return columns;
+  }
+  columns.insert(columns.begin() + 1, {sorted_by, std::string(sorted_by), Kind::kText, 0});
+  return columns;
+}
+
+constexpr int kIndent = 4;
+
+std::string EvidenceText(const std::vector<EvidenceRow>& evidence) {
+  std::string text;
+  for (const EvidenceRow& row : evidence) {
+    if (!row.value.has_value()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row.key.str(), HumanNumber(*row.value));
+  }
+  return text;
+}
+
+/// What failed attempts said, each text once and as a whole: the table cuts it off.
+void AddErrors(const Json& rows, const TerminalStyle& style, std::string* text) {
+  constexpr size_t kMost = 3;
+  std::set<std::string> said;
+  for (const Json& row : rows) {
+    const Json& error = Field(row, "error");
+    if (!error.is_string() || !said.insert(error.get<std::string>()).second || said.size() > kMost) continue;
+    AddNote(fmt::format("chunk {}: {}", Field(row, "chunk").dump(), error.get<std::string>()), style, text);
+  }
+}
+
+}  // namespace
+
+absl::Span<const std::string_view> MemoryTableMetrics() { return kMemoryMetrics; }
+
+std::vector<std::string_view> TableNames() {
+  auto names = Mapped<std::string_view>(kSpecialTables, &SpecialTable::name);
+  for (const Table& table : Tables()) {
+    if (absl::c_find(names, table.key) == names.end()) names.push_back(table.key);
+  }
+  return names;
+}
+
+absl::StatusOr<std::string> RenderTable(const Measurement& measurement, std::string_view table,
+                                        const TerminalStyle& style) {
+  std::string text;
+  if (const SpecialTable* special = FindBy(kSpecialTables, &SpecialTable::name, table)) {
+    special->add(measurement, style, &text);
+    return text;
+  }
+  if (FindTable(table) == nullptr) {
+    return absl::InvalidArgumentError(
+        fmt::format("no table '{}'; there are {}", DisplayText(table, style), fmt::join(TableNames(), ", ")));
+  }
+  AddPlain(table, measurement, style, &text);
+  return text;
+}
+
+absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::string_view key,
+                                         const TerminalStyle& style) {
+  const MetricDefinition* definition = FindMetric(key);
+  const MetricValue* value = measurement.metrics.Find(key);
+  if (definition == nullptr || value == nullptr) {
+    return absl::NotFoundError(fmt::format("no metric '{}'{}; crema show --table metrics lists all",
+                                           DisplayText(key, style), DidYouMean(key, KeysOf(measurement.metrics))));
+  }
+  const std::string &label = definition->label, &unit = definition->unit;
+  const bool is_null = std::holds_alternative<std::monostate>(*value);
+
+  std::string text = Painted({DisplayText(key, style), Paint::kBold}, style);
+  text += label.empty() ? "\n" : "  " + DisplayText(label, style) + "\n";
+  std::string value_text = "null: " + measurement.WhyNotMeasured(key);
+  if (!is_null) {
+    value_text = ExactText(*value);
+    const std::string human = MetricText(key, *value, unit);
+    if (human != value_text) value_text += fmt::format(" ({})", human);
+  }
+  std::vector<std::pair<std::string, std::string>> lines = {{"value", value_text},
+                                                            {"unit", unit.empty() ? "none" : unit}};
+  if (definition->key != key) lines.emplace_back("alias of", definition->key);
+  lines.emplace_back("definition", definition->text);
+  if (!is_null) lines.emplace_back("source", SourceText(measurement, key));
+  text += LabelledLines(lines, 2, style);
+  return text;
+}
+
+std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style) {
+  std::string text;
+  if (listing.summed > 0) {
+    AddNote(Counted(listing.summed, "more chunk was summed, and is", "more chunks were summed, and are") +
+                " not in this list",
+            style, &text);
+  }
+  if (listing.seen == 0 && listing.summed > 0) return text;
+  if (listing.rows.empty()) {
+    AddNote(listing.seen == 0
+                ? "no chunk was recorded"
+                : fmt::format("none of {} meets the conditions", Counted(listing.seen, "attempt", "attempts")),
+            style, &text);
+    return text;
+  }
+  Json rows = listing.rows;
+  for (Json& row : rows) {
+    const Json& start_ns = Field(row, "start_ns");
+    if (listing.run_start_ns.has_value() && start_ns.is_number_integer()) {
+      // the difference in integers: a double holds Unix nanoseconds to 256 ns only
+      row["start"] = (start_ns.get<int64_t>() - *listing.run_start_ns) / 1e9;
+    }
+    std::string attributes;
+    for (const auto& [name, value] : Field(row, "attributes").items()) {
+      if (value.is_string())
+        absl::StrAppend(&attributes, attributes.empty() ? "" : "; ", name, ": ", std::string(value));
+    }
+    if (!attributes.empty()) row["attributes"] = attributes;
+  }
+  AddTable(TableOf(CellsOf(rows, ChunkColumns(listing.sorted_by))), style, &text);
+  AddErrors(rows, style, &text);
+  const std::string of_all =
+      listing.matched == listing.seen
+          ? ""
+          : fmt::format(" that match{}, of {}", listing.matched == 1 ? "es" : "", ExactCount(listing.seen));
+  AddNote(fmt::format("{} of {}{}, by {}", ExactCount(rows.size()), Counted(listing.matched, "attempt", "attempts"),
+                      of_all, listing.sorted_by),
+          style, &text);
+  return text;
+}
+
+std::string RenderVerdicts(const std::string& headline, const std::vector<VerdictRow>& rows,
+                           const TerminalStyle& style) {
+  std::string text;
+  AddLines(headline, 0, Paint::kBold, style, &text);
+  for (const VerdictRow& row : rows) {
+    const std::optional<Mark> mark = MarkOf(row);
+    // sign and word, so that colour is never the only sign
+    PaintedText severity = mark.has_value() ? MarkText(*mark) : PaintedText{"· info", Paint::kDim};
+    severity.text = DisplayText(severity.text, style);
+    text += "\n" + Painted(severity, style) + "  " + DisplayText(row.id, style);
+    const std::string saving = SavingText(row);
+    if (!saving.empty()) text += DisplayText("  " + saving + " to win", style);
+    text += "\n";
+    AddLines(row.sentence, kIndent, Paint::kPlain, style, &text);
+    const std::string evidence = EvidenceText(row.evidence);
+    if (!evidence.empty()) AddLines("evidence: " + evidence, kIndent, Paint::kDim, style, &text);
+    AddLines(row.suggestion, kIndent, Paint::kPlain, style, &text);
+  }
+  return text;
+}
+
+}  // namespace crema
