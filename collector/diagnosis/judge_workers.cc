@@ -185,8 +185,7 @@ RunningOut FindRunningOut(const Measurement& measurement) {
     if (*worker.last_chunk > last) found.last = worker.name.str();
     last = std::max(last, *worker.last_chunk);
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return std::pair(a.at, a.more) < std::pair(b.at, b.more); });
+  SortBy(&changes, [](const Change& change) { return std::pair(change.at, change.more); });
   double active = 0;
   for (const Change& change : changes) found.most = std::max(found.most, active += change.more);
   double from = 0, present = found.most;  // workers that could have chunks: one that was retired can have no more

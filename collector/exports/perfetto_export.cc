@@ -350,9 +350,7 @@ class TraceEvents {
 
   /// For tasks of one thread: how many others each of them lies in.
   static void SetDepths(std::vector<TraceSlice>* slices) {
-    absl::c_sort(*slices, [](const TraceSlice& a, const TraceSlice& b) {
-      return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.stop_ns > b.stop_ns;
-    });
+    SortBy(slices, [](const TraceSlice& slice) { return std::pair(slice.start_ns, -slice.stop_ns); });
     std::vector<int64_t> open;  // stops
     for (TraceSlice& slice : *slices) {
       while (!open.empty() && open.back() <= slice.start_ns && open.back() < slice.stop_ns) open.pop_back();

@@ -499,9 +499,7 @@ absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::strin
   for (int i = 1; i < std::min<int>(jobs, static_cast<int>(found.size())); ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  absl::c_sort(runs, [](const HistoryRun& a, const HistoryRun& b) {
-    return std::tie(a.start_ns, a.directory) < std::tie(b.start_ns, b.directory);
-  });
+  SortBy(&runs, [](const HistoryRun& run) { return std::tie(run.start_ns, run.directory); });
   return runs;
 }
 

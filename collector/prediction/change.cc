@@ -419,9 +419,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   }
   changed.cpu_known = absl::c_all_of(chunks, has_cpu);
   if (change.kind == ChangeKind::kLongestFirst) {
-    absl::c_stable_sort(setup.chunks, [](const ReplayChunk& a, const ReplayChunk& b) {
-      return a.phase != b.phase ? a.phase < b.phase : a.fixed > b.fixed;
-    });
+    SortBy(&setup.chunks, [](const ReplayChunk& chunk) { return std::pair(chunk.phase, -chunk.fixed); });
   }
   setup.gaps = run.gaps;
   setup.between = run.between;

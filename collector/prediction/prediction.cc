@@ -220,9 +220,8 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
 
 void SortBestFirst(Json* prediction) {
   auto rows = ListField(*prediction, "predicted");
-  absl::c_stable_sort(rows, [](const Json& a, const Json& b) {
-    constexpr double kLast = std::numeric_limits<double>::infinity();
-    return NumberField(a, "wall_time").value_or(kLast) < NumberField(b, "wall_time").value_or(kLast);
+  SortBy(&rows, [](const Json& row) {
+    return NumberField(row, "wall_time").value_or(std::numeric_limits<double>::infinity());
   });
   (*prediction)["predicted"] = std::move(rows);
 }

@@ -15,9 +15,7 @@ ProcessCpu::ProcessCpu(const ProcessRow& process, Quantity quantity) {
     const std::optional<int64_t>& sum_ns = is_cpu ? sample.cpu_ns : sample.run_delay_ns;
     if (sum_ns.has_value()) all.push_back({sample.time_ns, *sum_ns, {}});
   }
-  absl::c_sort(all, [](const CpuReading& a, const CpuReading& b) {
-    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.cpu_ns < b.cpu_ns;
-  });
+  SortBy(&all, [](const CpuReading& reading) { return std::pair(reading.time_ns, reading.cpu_ns); });
   // The only time of a process that stays on its own clock.
   if (process.start_ns > 0) readings_.push_back({process.start_ns + process.clock_offset_ns.value_or(0), 0});
   for (const CpuReading& reading : all) {

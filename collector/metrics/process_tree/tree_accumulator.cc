@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 
 namespace crema {
@@ -146,8 +147,7 @@ void TreeAccumulator::KeepRun(std::string_view run_id) {
 std::vector<const TreeRun*> TreeAccumulator::Runs() const {
   std::vector<const TreeRun*> by_start;
   for (const auto& [key, run] : runs_) by_start.push_back(&run);
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [](const TreeRun* a, const TreeRun* b) { return a->run.start_ns < b->run.start_ns; });
+  SortBy(&by_start, [](const TreeRun* run) { return run->run.start_ns; });
   return by_start;
 }
 

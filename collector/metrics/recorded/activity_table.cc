@@ -74,8 +74,7 @@ std::vector<ProcessSums::Row> ProcessSums::Finalize(const ProcessFindings& proce
     const double value = sum.value.value();
     if (std::isfinite(value) && name.front() != NamesWithOther::kLast) row.value = value;
   }
-  std::sort(rows.begin(), rows.end(),
-            [](const Row& a, const Row& b) { return std::tie(a.process, a.texts) < std::tie(b.process, b.texts); });
+  SortBy(&rows, [](const Row& row) { return std::tie(row.process, row.texts); });
   return rows;
 }
 

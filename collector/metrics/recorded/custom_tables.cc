@@ -225,9 +225,7 @@ std::vector<CustomMetricRow> CustomMetricTable::Finalize(int64_t* dropped) const
     if (encoded.front() != NamesWithOther::kOrdinary) *dropped += totals[i].readings;
     if (encoded.front() == NamesWithOther::kLast) LeaveCountsOnly(rows[i]);
   }
-  std::sort(rows.begin(), rows.end(), [](const CustomMetricRow& a, const CustomMetricRow& b) {
-    return std::tie(a.name, a.unit) < std::tie(b.name, b.unit);
-  });
+  SortBy(&rows, [](const CustomMetricRow& row) { return std::tie(row.name, row.unit); });
   return rows;
 }
 

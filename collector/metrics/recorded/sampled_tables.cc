@@ -298,9 +298,7 @@ void FinishFunctionRows(bool last_is_other, std::vector<FunctionRow>* rows) {
     other = std::move(rows->back());
     rows->pop_back();
   }
-  absl::c_sort(*rows, [](const FunctionRow& one, const FunctionRow& another) {
-    return PlaceAndFunction(one) < PlaceAndFunction(another);
-  });
+  SortBy(rows, PlaceAndFunction);
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, int64_t>> totals;  // by section and dataset
   for (FunctionRow& row : *rows) {
     auto& [samples, squares] = totals[{row.section, row.dataset}];
