@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "fmt/format.h"
@@ -13,8 +14,6 @@ namespace crema {
 namespace {
 
 constexpr size_t kMostBytes = 60;
-
-bool ContinuesCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 /// A character of a name, seen from a sentence: a full stop or colon ends one where no letter follows.
 bool IsOfName(std::string_view text, size_t at) {
@@ -98,12 +97,6 @@ bool NamesIt(std::string_view sentence, std::string_view name) {
     if (begins && !IsOfName(sentence, at + shown.size())) return true;
   }
   return false;
-}
-
-std::string CutText(std::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && ContinuesCharacter(text[most])) --most;
-  return std::string(text.substr(0, most)) + "…";
 }
 
 std::string ShortName(std::string_view name) {

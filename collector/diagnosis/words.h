@@ -9,9 +9,6 @@ namespace crema {
 /// character. `(none)` for an empty one.
 std::string ShortName(std::string_view name);
 
-/// At most `most` bytes, with whole UTF-8 characters, and `…` where there is more.
-std::string CutText(std::string_view text, size_t most);
-
 /// Whether a sentence names it, as `ShortName` has it: whole, not as a part of another name (`node:1` in `node:11`).
 bool NamesIt(std::string_view sentence, std::string_view name);
 

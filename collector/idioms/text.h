@@ -1,6 +1,7 @@
 // Parts of texts, for std::string_view: C++17 has none of these, and Debian's Abseil takes a string_view of its own.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace crema {
@@ -22,5 +23,15 @@ inline std::string_view Trimmed(std::string_view text) {
 
 /// What follows the last '/' of a path, which may be one of sections; all of it where there is none.
 inline std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// Whether a byte of UTF-8 is not the first of its character.
+constexpr bool ContinuesCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+/// At most `most` bytes, with whole UTF-8 characters, and `…` where there is more.
+inline std::string CutText(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && ContinuesCharacter(text[most])) --most;
+  return std::string(text.substr(0, most)) + "…";
+}
 
 }  // namespace crema

@@ -6,6 +6,7 @@
 #include "collector/format/worker_names.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"

@@ -3,6 +3,7 @@
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/seconds.h"
+#include "collector/idioms/text.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/statistics/optional_sum.h"
@@ -13,7 +14,7 @@ namespace {
 /// `ttbar_046.root · 3000 to 6000`, or the chunk's number.
 std::string ChunkName(int64_t number, const ChunkInput& input) {
   if (input.file.empty()) return fmt::format("chunk {}", number);
-  std::string name = ShortName(input.file.substr(input.file.rfind('/') + 1));
+  std::string name = ShortName(LastPart(input.file));
   if (input.entry_start.has_value() && input.entry_stop.has_value()) {
     name += fmt::format(" · {} to {}", *input.entry_start, *input.entry_stop);
   }

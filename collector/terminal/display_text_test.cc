@@ -28,7 +28,7 @@ TEST(DisplayText, ReplacesWhatIsNotOneColumnWide) {
 
 TEST(DisplayText, SurvivesBadUtf8) {
   EXPECT_EQ(DisplayText("\xff\xc3_\xe2\x82", kUnicode), "??_??");
-  EXPECT_EQ(DisplayText("\xc0\xaf\xed\xa0\x80", kUnicode), "???");
+  EXPECT_EQ(DisplayText("\xc0\xaf\xed\xa0\x80", kUnicode), "?????");
   EXPECT_EQ(DisplayText("\xf0\x9f", kUnicode), "??");
 }
 

@@ -2,6 +2,7 @@
 
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "fmt/format.h"
 
@@ -85,28 +86,11 @@ bool IsIn(const std::array<Range, N>& ranges, uint32_t code) {
 
 /// Takes the first code point off `text`; a byte that begins none is taken alone, as kBad.
 uint32_t TakeCodePoint(std::string_view* text) {
-  const auto byte = [text](size_t at) { return static_cast<uint8_t>((*text)[at]); };
-  const uint8_t lead = byte(0);
-  const size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : (lead & 0xf0) == 0xe0 ? 3 : 4;
-  uint32_t code = lead;
-  if (length > 1) {
-    if (lead < 0xc2 || lead > 0xf4 || length > text->size()) code = kBad;
-    for (size_t at = 1; code != kBad && at < length; ++at) {
-      if ((byte(at) & 0xc0) != 0x80) code = kBad;
-    }
-    if (code == kBad) {
-      text->remove_prefix(1);
-      return kBad;
-    }
-    code = lead & (0xff >> (length + 1));
-    for (size_t at = 1; at < length; ++at) code = code << 6 | (byte(at) & 0x3f);
-    // too long a form, surrogates, beyond Unicode: never seen in honest text, shown as bad
-    if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || (code >= 0xd800 && code < 0xe000) ||
-        code > 0x10ffff) {
-      code = kBad;
-    }
-  }
-  text->remove_prefix(length);
+  const size_t length = CodePointBytes(*text, 0);
+  const auto lead = static_cast<uint8_t>(text->front());
+  uint32_t code = length == 0 ? kBad : length == 1 ? lead : lead & (0xff >> (length + 1));
+  for (size_t at = 1; at < length; ++at) code = code << 6 | (static_cast<uint8_t>((*text)[at]) & 0x3f);
+  text->remove_prefix(std::max<size_t>(length, 1));
   return code;
 }
 

@@ -340,21 +340,13 @@ constexpr int64_t kHeldByUser = 1;
 constexpr double kMegabyte = 1 << 20;  // HTCondor's MB
 constexpr int64_t kKilobyte = 1 << 10;
 constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
-constexpr size_t kMostReason = 120;
+constexpr size_t kMostReason = 120;           // bytes
 constexpr int64_t kMostCores = 1'000'000'000;
 
 std::optional<int64_t> Megabytes(const std::optional<double>& count) {
   constexpr double kMost = 1e9;  // MB
   return count.has_value() && *count > 0 && *count < kMost ? std::optional<int64_t>(std::llround(*count * kMegabyte))
                                                            : std::nullopt;
-}
-
-std::string Shortened(std::string text) {
-  if (text.size() <= kMostReason) return text;
-  text.resize(kMostReason);
-  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
-  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
-  return text + "...";
 }
 
 /// `host:<10.0.0.2:9618?addrs=...&alias=node2&...>`: the alias, else the address.
@@ -386,7 +378,7 @@ std::string WhyHeld(const CondorEvent& event) {
   const bool is_memory =
       HoldCode(event) == kHeldForMemory || absl::StrContains(absl::AsciiStrToLower(reason), "memory");
   const std::string what = is_memory ? "held, out of memory" : "held";
-  return reason.empty() ? what : Shortened(fmt::format("{}: {}", what, reason));
+  return reason.empty() ? what : CutText(fmt::format("{}: {}", what, reason), kMostReason);
 }
 
 /// `Abnormal termination (signal 9)`, `Normal termination (return value 3)`: the number, and whether it was a signal.
@@ -475,7 +467,8 @@ class CondorJobs {
         return true;
       }
       case kShadowException:
-        Stop(event, true, Shortened("shadow exception" + (event.lines.empty() ? "" : ": " + event.lines[0])), &job);
+        Stop(event, true, CutText("shadow exception" + (event.lines.empty() ? "" : ": " + event.lines[0]), kMostReason),
+             &job);
         job.queued_ns = event.time_ns;
         return true;
       case kReconnectFailed:
@@ -484,7 +477,7 @@ class CondorJobs {
         job.queued_ns = event.time_ns;
         return true;
       case kAborted:
-        job.reason = Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0]));
+        job.reason = CutText("removed" + (event.lines.empty() ? "" : ": " + event.lines[0]), kMostReason);
         // Whoever removes a job that was held for a fault only tidies up.
         job.is_ended_by_user = absl::StrContains(job.reason, "condor_rm") &&
                                (job.executions.empty() || !job.is_held || job.is_held_by_user);
