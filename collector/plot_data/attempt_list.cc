@@ -119,7 +119,7 @@ namespace {
 
 class Lister {
  public:
-  explicit Lister(AttemptList* list) : list_(list) {}
+  explicit Lister(AttemptList* list) : list_(list) { list_->attributes.Number(""); }
 
   void Add(const Attempt& attempt) {
     const ChunkFact& chunk = attempt.chunk;
@@ -130,8 +130,9 @@ class Lister {
       row.helpers = AddHelpers(HelpersOf(chunk));
       bytes = {OrUnknown(chunk.bytes_read), OrUnknown(chunk.bytes_uncompressed)};
     } else {
+      constexpr size_t kMostAttributeBytes = 16 << 20;  // held twice
       list_->unended[list_->rows.size()] = {chunk.input.entry_start, chunk.input.entry_stop,
-                                            std::string(chunk.attributes)};
+                                            list_->attributes.Number(chunk.attributes, kMostAttributeBytes)};
     }
     SeeProcess(attempt.process);
     const RecentInput& input = InputOf(chunk.input);
@@ -314,10 +315,12 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
 
 }  // namespace
 
-uint32_t NameNumbers::Number(std::string_view name) {
+uint32_t NameNumbers::Number(std::string_view name, size_t most_bytes) {
   if (!names.empty() && names[recent_] == name) return recent_;
   auto found = numbers_.find(name);
   if (found == numbers_.end()) {
+    if (name.size() > most_bytes - std::min(bytes_, most_bytes)) return 0;
+    bytes_ += name.size();
     found = numbers_.emplace(std::string(name), static_cast<uint32_t>(names.size())).first;
     names.emplace_back(name);
   }

@@ -65,12 +65,14 @@ std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& 
 /// Numbers for names, in the order of their coming.
 class NameNumbers {
  public:
-  uint32_t Number(std::string_view name);
+  /// A new name for which there is no room in `most_bytes` is numbered as the first one.
+  uint32_t Number(std::string_view name, size_t most_bytes = std::numeric_limits<size_t>::max());
   std::vector<std::string> names;
 
  private:
   std::map<std::string, uint32_t, std::less<>> numbers_;
   uint32_t recent_ = 0;  // chunks of one input come together
+  size_t bytes_ = 0;     // of all names
 };
 
 struct ListedInput {
@@ -101,7 +103,7 @@ struct AttemptBytes {
 struct AtBegin {
   std::optional<int64_t> entry_start;
   std::optional<int64_t> entry_stop;
-  std::string attributes;
+  uint32_t attributes = 0;  ///< in `AttemptList::attributes`
 };
 
 struct AttemptList {
@@ -115,6 +117,7 @@ struct AttemptList {
   std::vector<ListedInput> inputs;
   NameNumbers datasets;
   NameNumbers files;
+  NameNumbers attributes;  ///< of `unended`, as recorded; the first is empty, also for those without room
   std::vector<uint32_t> dataset_of_kind;
   std::map<size_t, AtBegin> unended;  ///< by row
   ChunkPlaces places;                 ///< of the others, in their logs

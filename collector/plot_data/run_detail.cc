@@ -173,8 +173,8 @@ std::string NotesOf(std::string_view attributes) {
 /// Identifies an attempt in two readings of the logs.
 using ListedAttempt = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
 
-/// Reads again what only the record has: error, attributes, entries, sections. `in_logs`: of the first reading, as
-/// `notes`.
+/// Reads again what only the record has: error, attributes, entries, sections. `in_logs`: where the first reading found
+/// the attempts; `notes`: the texts that it has numbered so far, those of attempts that did not end.
 void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
                  ChunkPlaces in_logs, NameNumbers notes, RunDetail* detail) {
   NameNumbers sections;
@@ -206,8 +206,8 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
   detail->notes = std::move(notes.names);
 }
 
-/// Fills `attempts`, `sections`, `errors`, `fits` and `failed_left_out`; `dataset_of`: the detail's number of each of
-/// the list's datasets. Reads some records again for what the list has no room for.
+/// Fills `attempts`, `sections`, `errors`, `notes`, `fits` and `failed_left_out`; `dataset_of`: the detail's number of
+/// each of the list's datasets. Reads some records again for what the list has no room for.
 void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const std::vector<uint32_t>& dataset_of,
                   const AttemptReader& for_each_attempt, const DetailOptions& options, RunDetail* detail) {
   Keeper keeper(list, options, detail);
@@ -239,7 +239,7 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
     if (const auto unended = list.unended.find(i); unended != list.unended.end()) {
       attempt.entry_start = unended->second.entry_start;
       attempt.entry_stop = unended->second.entry_stop;
-      attempt.notes = notes.Number(NotesOf(unended->second.attributes));
+      attempt.notes = notes.Number(NotesOf(list.attributes.names[unended->second.attributes]));
     }
     keys[{list.processes[row.process].worker, list.processes[row.process].start_ns, row.number, row.start_ns}] =
         detail->attempts.size();
@@ -301,9 +301,7 @@ void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const 
     detail->tasks_left_out = count;
     return;
   }
-  absl::c_sort(detail->tasks, [](const DetailTask& a, const DetailTask& b) {
-    return std::tie(a.row, a.start_ns, a.stop_ns) < std::tie(b.row, b.start_ns, b.stop_ns);
-  });
+  SortBy(&detail->tasks, [](const DetailTask& task) { return std::tie(task.row, task.start_ns, task.stop_ns); });
   detail->task_prefixes = std::move(prefixes.names);
   MarkThoseWithChunks(list, places, detail);
 }

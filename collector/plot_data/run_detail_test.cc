@@ -405,10 +405,51 @@ TEST(ReadRunDetail, HasTheAttributesOfALostAttempt) {
   run.AddProcess("node", 1);
   run.Add(0, 1, 3).attributes = R"({"file_kind":"single"})";
   run.Add(0, 4, 5, AttemptState::kLost).attributes = R"({"file_kind":"merged"})";
-  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
+  // The second reading of logs has ended attempts only.
+  const AttemptReader reader = [&run](const OnAttempt& on_attempt) {
+    const bool is_second = run.readings > 0;
+    return run.Reader()([&](const Attempt& attempt) {
+      if (!is_second || attempt.has_ended()) on_attempt(attempt);
+    });
+  };
+  const RunDetail detail = ReadRunDetail(run.Measured(10), reader);
+  ASSERT_EQ(run.readings, 2);
   ASSERT_EQ(detail.attempts.size(), 2u);
   EXPECT_EQ(detail.notes[detail.attempts[0].notes], "file_kind: single");
   EXPECT_EQ(detail.notes[detail.attempts[1].notes], "file_kind: merged");
+}
+
+TEST(ReadRunDetail, KeepsWhatWasReadBeforeTheLogsWereGone) {
+  MadeRun run;
+  run.AddProcess("node", 1);
+  run.Add(0, 1, 3, AttemptState::kFailed).error = "basket checksum mismatch";
+  const AttemptReader reader = [&run](const OnAttempt& on_attempt) {
+    const absl::Status read = run.Reader()(on_attempt);
+    return run.readings == 1 ? read : absl::NotFoundError("m: is gone");
+  };
+  const RunDetail detail = ReadRunDetail(run.Measured(10), reader);
+  ASSERT_EQ(run.readings, 2);
+  ASSERT_EQ(detail.attempts.size(), 1u);
+  EXPECT_EQ(detail.errors[detail.attempts[0].error], "basket checksum mismatch");
+}
+
+/// Fault [many]: many lost attempts, each with another long attribute
+/// Shown: the attributes that have room in 16 MiB
+TEST(ReadRunDetail, LeavesOutAttributesOfLostAttemptsBeyondItsRoom) {
+  constexpr size_t kAll = 20;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < kAll; ++i)
+    texts.push_back(R"({"n":")" + std::string(1 << 20, static_cast<char>('a' + i)) + "\"}");
+  MadeRun run;
+  run.AddProcess("node", 1);
+  for (size_t i = 0; i < kAll; ++i) run.Add(0, static_cast<double>(i), 0, AttemptState::kLost).attributes = texts[i];
+  const AttemptReader reader = [&run](const OnAttempt& on_attempt) {
+    return run.readings > 0 ? absl::OkStatus() : run.Reader()(on_attempt);
+  };
+  const RunDetail detail = ReadRunDetail(run.Measured(kAll), reader);
+  ASSERT_EQ(detail.attempts.size(), kAll);
+  EXPECT_EQ(detail.notes[detail.attempts.front().notes].substr(0, 4), "n: a");
+  EXPECT_EQ(detail.notes[detail.attempts.back().notes], "");
 }
 
 TEST(ReadRunDetail, NumbersTheAttemptsAtAChunk) {
