@@ -57,6 +57,8 @@ struct CustomMetricRow : CustomMetricFigures {
 
 /// A value of an attribute (`SetAttribute`).
 struct AttributeRow {
+  /// Names that the SDK uses: why counters of TrackPerfCounters, or figures of ROOT's reading, are missing.
+  static constexpr std::string_view kCounters = "perf_counters", kReading = "reading";
   Text name, value;
   Number chunks;
   static absl::Span<const Column> Columns();

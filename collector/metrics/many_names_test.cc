@@ -1,6 +1,7 @@
 // Hundreds of thousands of names of every kind: what has no room is together in `(other)`, and totals stay what they
 // are, in whatever order the records are read. CREMA_TEST_NAMES: how many; by default enough to fill each table twice,
 // with CREMA_TEST_LONG 300,000.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,8 +47,11 @@ struct NamesOf {
         pass("pass" + std::to_string(i)),
         span("span" + std::to_string(i)),
         error("error" + std::to_string(i)),
-        prefix("prefix" + std::to_string(i)) {}
-  std::string file, dataset, section, nested, memory, metric, cut, activity, column, pass, span, error, prefix;
+        prefix("prefix" + std::to_string(i)),
+        attributes(R"({"attribute)" + std::to_string(i) + R"(":"x","job":")" + std::to_string(i) + R"(","site":"site)" +
+                   std::to_string(i % 7) + R"("})") {}
+  std::string file, dataset, section, nested, memory, metric, cut, activity, column, pass, span, error, prefix,
+      attributes;
 };
 
 using Feed = std::function<void(RecordAccumulator&, int64_t)>;
@@ -92,6 +96,7 @@ void AddAllNew(RecordAccumulator& to, int64_t i, int64_t logs) {
   chunk.activities = {{names.activity, "seconds", 0.5}};
   chunk.requests = {{names.activity, "read", 1, 7, 9, 9, 0}};
   chunk.columns = {names.column};
+  chunk.attributes = names.attributes;
   to.Add(log, record);
 
   record.type = RecordType::kSpan;
@@ -212,6 +217,9 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_EQ(SumOf(tables.requests, [](const RequestSumRow& row) { return row.calls; }), count);
   EXPECT_EQ(SumOf(tables.requests, [](const RequestSumRow& row) { return *row.bytes; }), 7 * count);
   EXPECT_EQ(found.omissions.requests, count - static_cast<int64_t>(RequestTable::kMaxRows));
+  EXPECT_LE(tables.attributes.size(), AttributeTable::kMaxNames + 7 + AttributeTable::kMaxShown + 1);
+  EXPECT_EQ(tables.attributes.back().name, "(other)");
+  EXPECT_GE(found.omissions.attributes, count - static_cast<int64_t>(AttributeTable::kMaxNames));
   EXPECT_LE(found.fine.size(), FineTable::kMaxRows + 3);
   EXPECT_EQ(SumOf(found.fine, [](const EngineFineSum& row) { return row.value; }), 10 * count);
   EXPECT_EQ(found.files.columns.size(), FileTable::kMaxColumns);
@@ -227,7 +235,8 @@ ChunkFact WithAttributes(const std::string& text) {
 
 std::vector<std::string> TextsOf(const AttributeTable& table) {
   std::vector<std::string> texts;
-  for (const AttributeRow& row : table.Finalize()) {
+  int64_t dropped = 0;
+  for (const AttributeRow& row : AttributeTable(table).Finalize(&dropped)) {
     texts.push_back(row.name.str() + " " + row.value.str() + " " +
                     (row.chunks.has_value() ? std::to_string(row.chunks.integer()) : "null"));
   }
@@ -261,6 +270,48 @@ TEST(AttributeTable, HasOneRowForNamesBeyondItsRoom) {
   const std::vector<std::string> texts = TextsOf(table);
   ASSERT_EQ(texts.size(), AttributeTable::kMaxNames + 1);
   EXPECT_EQ(texts.back(), "(other) (other) null");
+}
+
+TEST(AttributeTable, KeepsTheNamesOfTheSdkBeforeAllOthers) {
+  AttributeTable table, before;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string text = R"({"n)" + std::to_string(i) + R"(":"x","perf_counters":"refused","reading":"in part"})";
+    (i % 2 == 0 ? table : before).Add(WithAttributes(text));
+  }
+  table.Merge(before);
+  EXPECT_THAT(TextsOf(table), testing::IsSupersetOf({"perf_counters refused 3000", "reading in part 3000"}));
+  int64_t dropped = 0;
+  AttributeTable(table).Finalize(&dropped);
+  EXPECT_EQ(dropped, 3000 + 2 - static_cast<int64_t>(AttributeTable::kMaxNames));
+}
+
+/// Fault [many]: attributes of megabytes, each chunk with another one, from a writer that does not cut them
+/// Shown: their first 1,024 bytes
+TEST(AttributeTable, CutsTextsThatAWriterDidNotCut) {
+  AttributeTable table;
+  for (int i = 0; i < 40; ++i) {
+    const std::string end(200'000, static_cast<char>('a' + i % 20));
+    table.Add(WithAttributes(R"({"note":"same)" + std::string(2000, '-') + end + R"("})"));
+    table.Add(WithAttributes(R"({"n)" + std::string(2000, '-') + end + R"(":"x"})"));
+  }
+  int64_t dropped = 0;
+  const std::vector<AttributeRow> rows = AttributeTable(table).Finalize(&dropped);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const AttributeRow& row : rows) {
+    EXPECT_EQ(row.chunks, 40);
+    EXPECT_LE(std::max(row.name.str().size(), row.value.str().size()), AttributeTable::kMaxTextBytes + 3);
+  }
+}
+
+TEST(AttributeTable, HasOneRowForTheRestAndAValueThatIsCalledSo) {
+  AttributeTable table;
+  for (int i = 0; i < 12; ++i) {
+    table.Add(WithAttributes(R"x({"job":"(other)"})x"));
+    table.Add(WithAttributes(R"({"job":")" + std::to_string(i) + R"("})"));
+  }
+  const std::vector<std::string> texts = TextsOf(table);
+  ASSERT_EQ(texts.size(), AttributeTable::kMaxShown + 1);
+  EXPECT_EQ(texts.back(), "job (other) 14");
 }
 
 /// Fault [many]: the same in one log or in several, and in any order

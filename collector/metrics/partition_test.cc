@@ -106,6 +106,8 @@ class RandomRun {
     chunk["memory_sections"] = {{{"path", Name("memory", 3)}, {"count", 1}, {"delta_bytes", Below(999) - 500}}};
     chunk["memory_sections"][0]["max_bytes"] = chunk["memory_sections"][0]["delta_bytes"];
     chunk["memory_sections"][0]["rss_stop_bytes"] = Below(5);
+    chunk["attributes"] = {{"site", "site" + std::to_string(number % 5)}, {"job", std::to_string(number * 7 % 31)}};
+    if (number % 4 == 0) chunk["attributes"]["reading"] = "in part";
     const int64_t slowest_ns = Below(1000);
     chunk["requests"] = {{{"server", Name("server", 3)}, {"operation", Name("read", 2)}, {"count", 1 + Below(3)}}};
     chunk["requests"][0].update(

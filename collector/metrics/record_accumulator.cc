@@ -121,7 +121,7 @@ RecordFindings RecordAccumulator::Finalize(const WorkLimits& limits) && {
   findings.tables.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);
   findings.tables.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
-  findings.tables.attributes = attributes_.Finalize();
+  findings.tables.attributes = std::move(attributes_).Finalize(&omissions.attributes);
   findings.tables.requests = requests_.Finalize(&omissions.requests);
   findings.waits = waits_.Finalize();
   findings.tables.functions = functions_.Finalize(&omissions.functions);

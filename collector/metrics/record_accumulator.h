@@ -23,6 +23,7 @@ struct Omissions {
   int64_t cuts = 0;
   int64_t activities = 0;
   int64_t fine = 0;
+  int64_t attributes = 0;
   int64_t requests = 0;
   int64_t functions = 0;
   bool columns = false;
@@ -46,7 +47,8 @@ struct RecordFindings {
   AllocationFindings allocations;
   GpuFindings gpu;
   TaskSumsFindings task_sums;
-  /// The tables that need nothing but records: memory sections, custom metrics, cuts, requests, functions.
+  /// The tables that need nothing but records: memory sections, custom metrics, attributes, cuts,
+  /// requests, functions.
   Measurement tables;
 };
 

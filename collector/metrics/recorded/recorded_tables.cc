@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "collector/idioms/text.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -221,13 +222,13 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
 
 void MemorySectionTable::Add(const std::vector<MemorySectionFact>& sections, int64_t chunks) {
   for (const MemorySectionFact& section : sections) {
-    Path path;
-    path.count = section.count;
-    path.chunks = chunks;
+    Path path = {section.count,
+                 chunks,
+                 {},
+                 section.min_bytes,
+                 {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes},
+                 section.peak_bytes};
     path.delta_bytes.Add(section.delta_bytes);
-    path.min_bytes = section.min_bytes;
-    path.largest = {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes};
-    path.peak_bytes = section.peak_bytes;
     paths_.Add(section.path, path);
   }
 }
@@ -255,56 +256,66 @@ std::vector<std::pair<std::string, std::string>> AttributesOf(std::string_view a
 }
 
 void AttributeTable::Add(std::string_view attributes, int64_t chunks) {
-  constexpr size_t kMostTexts = 1000;  // a few hundred kilobytes
-  chunks_[std::string(attributes)] += chunks;
-  if (chunks_.size() >= kMostTexts) Divide();
+  constexpr size_t kMostBytes = 256 << 10, kBytesOfEntry = 64;
+  const auto found = chunks_.find(absl::string_view(attributes.data(), attributes.size()));
+  if (found != chunks_.end()) {
+    found->second += chunks;
+    return;
+  }
+  chunks_.emplace(std::string(attributes), chunks);
+  bytes_ += attributes.size() + kBytesOfEntry;
+  if (bytes_ >= kMostBytes) Divide();
 }
 
 void AttributeTable::Divide() {
   for (const auto& [attributes, chunks] : chunks_) {
     for (const auto& [name, value] : AttributesOf(attributes)) {
-      Sum sum;
-      sum.chunks.Add(chunks);
-      sum.values.Add(value, sum.chunks);
-      names_.Add(name, sum);
+      Name* sums = names_.Find(CutText(name, kMaxTextBytes));
+      if (sums == nullptr) {
+        refused_ += chunks;
+        continue;
+      }
+      sums->chunks += chunks;
+      sums->values.Add(CutText(value, kMaxTextBytes), {chunks});
+      names_.MakeRoom();
     }
   }
   chunks_.clear();
+  bytes_ = 0;
 }
 
 void AttributeTable::Merge(const AttributeTable& other) {
   for (const auto& [attributes, chunks] : other.chunks_) Add(attributes, chunks);
   names_.Merge(other.names_);
+  refused_ += other.refused_;
 }
 
-std::vector<AttributeRow> AttributeTable::Finalize() const {
-  AttributeTable divided = *this;
-  divided.Divide();
+std::vector<AttributeRow> AttributeTable::Finalize(int64_t* dropped) && {
+  Divide();
   std::vector<AttributeRow> rows;
-  const Sum refused = divided.names_.Finalize([&rows](std::string_view name, const Sum& sum) {
+  const ChunkCount refused = std::move(names_).Finalize([&rows](std::string_view name, Name&& sums) {
     std::vector<AttributeRow> values;
-    sum.values.Finalize([&](std::string_view value, const OptionalSum& chunks) {
-      values.push_back({name, value, chunks.Integer()});
+    std::move(sums.values).Finalize([&](std::string_view value, const ChunkCount& count) {
+      if (value != kOtherName)
+        values.push_back({name, value, count.chunks});  // a user's `(other)` is one of the others
     });
     SortLargestFirst(&values, &AttributeRow::chunks);
     if (values.size() > kMaxShown) values.resize(kMaxShown);
-    int64_t others = *sum.chunks.Integer();
+    int64_t others = sums.chunks;
     for (const AttributeRow& row : values) others -= row.chunks.integer();
     if (others > 0) values.push_back({name, kOtherName, others});
     Append(&rows, std::move(values));
   });
-  if (refused.chunks.count > 0) rows.push_back({kOtherName, kOtherName, Number()});
+  *dropped = refused_ + refused.chunks;
+  if (*dropped > 0) rows.push_back({kOtherName, kOtherName, Number()});
   return rows;
 }
 
 void RequestTable::Add(const std::vector<RequestFact>& requests) {
   for (const RequestFact& request : requests) {
-    Sum sum;
-    sum.calls = request.count;
+    Sum sum = {request.count, {}, {}, request.max_ns, request.errors};
     sum.bytes.Add(request.bytes);
     sum.nanoseconds.Add(request.total_ns);
-    sum.max_ns = request.max_ns;
-    sum.errors = request.errors;
     if (request.server == kOtherName && request.operation == kOtherName) {
       other_.Add(sum);
     } else {
@@ -328,9 +339,7 @@ std::vector<RequestSumRow> RequestTable::Finalize(int64_t* dropped) const {
     const std::string_view server = TakeText(&key);
     add_row(server, TakeText(&key), sum);
   });
-  std::sort(rows.begin(), rows.end(), [](const RequestSumRow& one, const RequestSumRow& other) {
-    return std::tie(one.server, one.operation) < std::tie(other.server, other.operation);
-  });
+  SortBy(&rows, [](const RequestSumRow& row) { return std::tie(row.server, row.operation); });
   *dropped = rest.calls;
   rest.Add(other_);
   if (rest.calls > 0) add_row(kOtherName, kOtherName, rest);

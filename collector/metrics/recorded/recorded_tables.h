@@ -150,35 +150,44 @@ class MemorySectionTable {
 /// Names and values, from `attributes` of a fact; values that are no texts are left out.
 std::vector<std::pair<std::string, std::string>> AttributesOf(std::string_view attributes);
 
-/// Accumulator of the `attributes` of chunk lines.
+/// Accumulator of the `attributes` of chunk lines. Until it is pruned it has room for twice `kMaxNames` names, each
+/// with twice `kMaxValues` values, and keeps each text twice: 80 MB if all of them are as long as they may be. Before
+/// that it has 256 KiB of whole objects, and one line of any length. Attributes with few values take some kilobytes.
 class AttributeTable {
  public:
-  static constexpr size_t kMaxNames = 100;    ///< docs/limits.md, "Kept short", as the next two
-  static constexpr size_t kMaxValues = 1000;  ///< of a name: the commonest are found among these
-  static constexpr size_t kMaxShown = 10;     ///< of a name
+  // docs/limits.md, "Kept short"
+  static constexpr size_t kMaxNames = 100;       ///< the SDK's own stay before all others
+  static constexpr size_t kMaxValues = 100;      ///< of a name: the commonest are found among these
+  static constexpr size_t kMaxShown = 10;        ///< of a name
+  static constexpr size_t kMaxTextBytes = 1024;  ///< of a name or value, as the SDK cuts values
 
   void Add(const ChunkFact& chunk) {
     if (!chunk.attributes.empty()) Add(chunk.attributes, 1);
   }
   void Merge(const AttributeTable& other);
-  /// Rows by name, in each the commonest value first, then all others.
-  std::vector<AttributeRow> Finalize() const;
+  /// Rows by name, in each the commonest value first, then all others; last the one of all names that found no room, if
+  /// any did. `dropped`: how many readings that were.
+  std::vector<AttributeRow> Finalize(int64_t* dropped) &&;
 
  private:
-  struct Sum {
-    OptionalSum chunks;
-    GroupedSums<OptionalSum> values{kMaxValues};
+  struct Name : ChunkCount {
+    GroupedSums<ChunkCount> values{kMaxValues};
 
-    void Add(const Sum& other) {
-      chunks.Add(other.chunks);
-      values.Merge(other.values);
+    void Add(const Name& more) {
+      ChunkCount::Add(more);
+      values.Merge(more.values);
     }
   };
   void Add(std::string_view attributes, int64_t chunks);
   void Divide();
+  static uint64_t RankOf(std::string_view name) {
+    return name == AttributeRow::kCounters || name == AttributeRow::kReading ? 0 : HashOf(name);
+  }
 
   absl::flat_hash_map<std::string, int64_t> chunks_;  // by all their attributes: most chunks have those of others
-  GroupedSums<Sum> names_{kMaxNames};                 // without these
+  size_t bytes_ = 0;                                  // of these
+  GroupedSums<Name, ChunkCount, RankOf> names_{kMaxNames};
+  int64_t refused_ = 0;  // readings of names that were never in `names_`
 };
 
 /// Accumulator of the `requests` of chunk lines.

@@ -162,7 +162,7 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   findings.inconsistent_chunks = inconsistent_chunks_;
   if (attempts_ == 0) return findings;
   findings.other_self_ns = duration_ns_ - nested_ns;
-  const Dropped dropped = paths_.Finalize([&](std::string_view key, const Path& path) {
+  const ChunkCount dropped = paths_.Finalize([&](std::string_view key, const Path& path) {
     const bool helper = key.front() == 'h';
     if (!helper) findings.other_self_ns -= path.sums.self_ns;
     SectionRow& row = findings.rows.emplace_back(RowOf(std::string(key.substr(1)), helper, path.sums));

@@ -94,15 +94,6 @@ class SectionTable {
       total_ns.Merge(other.total_ns);
     }
   };
-  struct Dropped {
-    int64_t chunks = 0;
-
-    template <class More>
-    void Add(const More& more) {
-      chunks = SaturatingAdd(chunks, more.chunks);
-    }
-  };
-
   /// Adds attempts and their time outside sections. Returns whether their sections, of which `tolerance_ns` may be
   /// rounding, fit into their duration.
   template <class Fact>
@@ -111,8 +102,8 @@ class SectionTable {
   std::string_view KeyOf(const SectionFact& section);
   static uint64_t RankOf(std::string_view key);
 
-  GroupedSums<Path, Dropped, RankOf> paths_{kMaxPaths};  // by the path after one letter: `o`wner or `h`elper
-  Path other_;                                           // per attempt
+  GroupedSums<Path, ChunkCount, RankOf> paths_{kMaxPaths};  // by the path after one letter: `o`wner or `h`elper
+  Path other_;                                              // per attempt
   int64_t attempts_ = 0;
   bool has_sums_ = false;
   absl::int128 duration_ns_ = 0;

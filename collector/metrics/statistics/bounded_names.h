@@ -269,14 +269,16 @@ class GroupedSums {
   /// Calls `visit(key, sum)` for each key that is kept, in their order; returns the sum of those that were refused.
   /// `refusals`: how many these were, of which each may be of several readings.
   template <class Visit>
-  Refused Finalize(const Visit& visit, int64_t* refusals = nullptr) const {
-    GroupedSums sorted = *this;
-    sorted.Renumber(sorted.keys_.PruneAndSort());
-    for (uint32_t i = 0; i < sorted.keys_.size(); ++i) {
-      visit(std::string_view(sorted.keys_.name(i)), std::as_const(sorted.sums_[i]));
-    }
-    if (refusals != nullptr) *refusals = sorted.refusals_;
-    return sorted.refused_;
+  Refused Finalize(const Visit& visit, int64_t* refusals = nullptr) const& {
+    return GroupedSums(*this).Finalize(visit, refusals);
+  }
+  /// The same without a copy; `visit` may take the sums.
+  template <class Visit>
+  Refused Finalize(const Visit& visit, int64_t* refusals = nullptr) && {
+    Renumber(keys_.PruneAndSort());
+    for (uint32_t i = 0; i < keys_.size(); ++i) visit(std::string_view(keys_.name(i)), std::move(sums_[i]));
+    if (refusals != nullptr) *refusals = refusals_;
+    return refused_;
   }
 
  private:

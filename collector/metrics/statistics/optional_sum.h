@@ -73,6 +73,16 @@ class RealSum {
   double low_ = 0;
 };
 
+/// Of a group that has no other sum.
+struct ChunkCount {
+  int64_t chunks = 0;
+
+  template <class More>
+  void Add(const More& more) {
+    chunks = SaturatingAdd(chunks, more.chunks);
+  }
+};
+
 struct ByteSums {
   absl::int128 read = 0;          ///< as stored
   absl::int128 uncompressed = 0;  ///< after decompression
