@@ -2,6 +2,7 @@
 
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -86,11 +87,12 @@ constexpr Table kTables[] = {
         "custom_metrics",
         "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
         "none was recorded; call RecordMetric in a chunk"),
-    TableOf<&Measurement::attributes>("attributes",
-                                      "Attributes of chunks, by name; of each the 10 commonest values, `(other)` last. "
-                                      "Left out where there are none. "
-                                      "`crema export --to chunks` writes those of each chunk.",
-                                      "no chunk has an attribute; call SetAttribute in a chunk"),
+    TableOf<&Measurement::attributes>(
+        "attributes",
+        "Attributes of chunks, by name; of each 10 values, `(other)` last: the commonest of all, or of 100 if there "
+        "are "
+        "more. Left out where there are none. `crema export --to chunks` writes those of each chunk.",
+        "no attribute of an ended chunk was counted; call SetAttribute in a chunk"),
     TableOf<&Measurement::cuts>("cuts", "The cut flow, in the order in which cuts were recorded.",
                                 "no cut was recorded; call RecordCut where events are selected"),
     TableOf<&Measurement::requests>(
@@ -281,6 +283,18 @@ std::map<std::string, double> WorkerStops(const Measurement& measurement) {
 absl::Span<const Table> Tables() { return kTables; }
 
 const Table* FindTable(std::string_view key) { return FindBy(kTables, &Table::key, key); }
+
+std::vector<std::string> QuotedAttribute(std::string_view name, const std::vector<AttributeRow>& rows,
+                                         const Quality& quality) {
+  const char* at_least = quality.summed_chunks.value_or(0) > 0 ? "at least " : "";
+  std::vector<std::string> quotations;
+  for (const AttributeRow& row : rows) {
+    if (row.name != name || row.value == "(other)") continue;
+    quotations.push_back(fmt::format("the attribute {} says: {} (attempts: {}{})", name, row.value.str(), at_least,
+                                     row.chunks.integer()));
+  }
+  return quotations;
+}
 
 std::string Measurement::WhyNotMeasured(std::string_view key) const {
   const std::string_view reason = metrics.Reason(key);

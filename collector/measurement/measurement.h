@@ -111,6 +111,11 @@ struct Measurement {
 /// Seconds since the run's start at which each worker stopped.
 std::map<std::string, double> WorkerStops(const Measurement& measurement);
 
+/// What chunks say by an attribute, quoted: a sentence for each value that has a row, with its attempts. Anybody may
+/// set it, and the attributes of chunks that were summed are not known.
+std::vector<std::string> QuotedAttribute(std::string_view name, const std::vector<AttributeRow>& rows,
+                                         const Quality& quality);
+
 /// One table of the document: what it is, its columns, and the rows that a measurement has.
 struct Table {
   std::string_view key;     ///< of the document

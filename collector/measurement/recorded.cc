@@ -157,7 +157,8 @@ constexpr Column kAttributeColumns[] = {
     ColumnOf<&AttributeRow::name>(
         "attribute", Kind::kText, 0,
         "as recorded; `perf_counters` and `reading` are the SDK's: why counters or figures of reading are missing"),
-    ColumnOf<&AttributeRow::value>(Kind::kText, 0, "as recorded; `(other)`: all further values of the attribute"),
+    ColumnOf<&AttributeRow::value>(
+        Kind::kText, 0, "as recorded; `(other)`: all further values of the attribute, also one that is called so"),
     ColumnOf<&AttributeRow::chunks>(
         Kind::kCount, 0,
         "attempts that ended with it, failed ones too, but none that were summed; null in "

@@ -28,6 +28,8 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
   WarnIf(omissions.activities,
          "{} readings of activities were not finite, or are in `(other)`, beyond {} rows; use fewer names", warnings,
          ActivityTable::kMaxRows);
+  WarnIf(omissions.attributes, "{} readings of attributes beyond {} names are one row `(other)`; use fewer names",
+         warnings, AttributeTable::kMaxNames);
   WarnIf(omissions.requests, "{} requests to storage beyond {} servers and operations are one row `(other)`", warnings,
          RequestTable::kMaxRows);
   WarnIf(omissions.functions, "{} samples of functions beyond {} rows are one row `(other)`, so that no share is known",
@@ -43,12 +45,10 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
   if (figures.by_worker.size() > WorkerRows::kMost) {
     warnings.push_back(fmt::format("workers beyond {} are shown together as {}", WorkerRows::kMost, kOtherName));
   }
-  for (const std::string& file : figures.findings.attempts.files) {
-    if (file == kOtherName) {
-      warnings.push_back(fmt::format(
-          "files beyond {}{} are shown together as {}", InputTable::kMaxInputs,
-          figures.findings.sums.chunks > 0 ? ", and some of the chunks that were summed," : "", kOtherName));
-    }
+  if (absl::c_linear_search(figures.findings.attempts.files, kOtherName)) {
+    warnings.push_back(fmt::format("files beyond {}{} are shown together as {}", InputTable::kMaxInputs,
+                                   figures.findings.sums.chunks > 0 ? ", and some of the chunks that were summed," : "",
+                                   kOtherName));
   }
 }
 
@@ -614,11 +614,7 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
   }
   WarnOfWaits(processes, quality);
   WarnOfDrops(processes, quality.warnings);
-  for (const AttributeRow& row : figures.findings.tables.attributes) {  // by TrackPerfCounters
-    if (row.name != "perf_counters") continue;
-    WarnIf(row.chunks.integer(), "counters of TrackPerfCounters are missing in {} chunks: {}", quality.warnings,
-           row.value.str());
-  }
+  Append(&quality.warnings, QuotedAttribute(AttributeRow::kCounters, figures.findings.tables.attributes, quality));
   WarnOfSums(figures, quality.warnings);
   if (records_lost > 0) {
     quality.warnings.push_back(fmt::format(

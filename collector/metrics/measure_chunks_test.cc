@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using MeasureChunksTest = MeasureTest;
 
@@ -49,7 +50,31 @@ TEST_F(MeasureChunksTest, CountsAttributesAndSaysWhyCountersAreMissing) {
   EXPECT_EQ(document["attributes"][0], Document({{"name", "file_kind"}, {"value", "merged"}, {"chunks", 2}}));
   EXPECT_EQ(document["attributes"][1]["name"], "perf_counters");
   EXPECT_THAT(document["quality"]["warnings"].dump(),
-              HasSubstr("counters of TrackPerfCounters are missing in 1 chunks: instructions: Permission denied"));
+              HasSubstr("the attribute perf_counters says: instructions: Permission denied (attempts: 1)"));
+}
+
+TEST_F(MeasureChunksTest, QuotesEachValueOfPerfCountersButNotTheRest) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 12; ++i) {
+    lines.push_back(ChunkLine(i, i, i + 1));
+    lines.back()["attributes"] = {{"perf_counters", "reason " + std::to_string(i)}};
+  }
+  Write("a.jsonl", lines);
+  const std::string warnings = Take()["quality"]["warnings"].dump();
+  EXPECT_THAT(warnings, HasSubstr("says: reason 3 (attempts: 1)"));
+  EXPECT_THAT(warnings, Not(HasSubstr("says: (other)")));
+}
+
+TEST_F(MeasureChunksTest, WarnsOfAttributesBeyondItsRoom) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 150; ++i) {
+    lines.push_back(ChunkLine(i, i, i + 1));
+    lines.back()["attributes"] = {{"name" + std::to_string(i), "x"}, {"perf_counters", "refused"}};
+  }
+  Write("a.jsonl", lines);
+  const std::string warnings = Take()["quality"]["warnings"].dump();
+  EXPECT_THAT(warnings, HasSubstr("51 readings of attributes beyond 100 names are one row `(other)`"));
+  EXPECT_THAT(warnings, HasSubstr("the attribute perf_counters says: refused (attempts: 150)"));
 }
 
 TEST_F(MeasureChunksTest, HasNoAttributesWhereNoChunkHasOne) {

@@ -147,7 +147,9 @@ void AddQuality(const Measurement& measurement, const TerminalStyle& style, std:
   if (!measurement.quality.warnings.empty()) AddTitle("warnings", style, text);
   for (const std::string& warning : measurement.quality.warnings) AddLines(warning, 0, Paint::kPlain, style, text);
   const std::vector<UnmeasuredFigures> unmeasured = FindUnmeasured(measurement);
-  if (!unmeasured.empty()) AddTitle("not measured", style, text);
+  const std::vector<std::string> of_reading =
+      QuotedAttribute(AttributeRow::kReading, measurement.attributes, measurement.quality);
+  if (!unmeasured.empty() || !of_reading.empty()) AddTitle("not measured", style, text);
   for (const UnmeasuredFigures& figures : unmeasured) {
     const std::string keys = absl::StrJoin(figures.keys, ", ");
     const std::string line = figures.keys.size() == 1
@@ -155,12 +157,7 @@ void AddQuality(const Measurement& measurement, const TerminalStyle& style, std:
                                  : fmt::format("{} ({} figures): {}", figures.reason, figures.keys.size(), keys);
     AddLines(line, 0, Paint::kPlain, style, text);
   }
-  for (const AttributeRow& row : measurement.attributes) {  // by ROOT's guards
-    if (row.name != "reading") continue;
-    AddLines(
-        fmt::format("reading, in part ({}): {}", Counted(row.chunks.value_or(0), "chunk", "chunks"), row.value.str()),
-        0, Paint::kPlain, style, text);
-  }
+  for (const std::string& line : of_reading) AddLines(line, 0, Paint::kPlain, style, text);
 }
 
 /// Tables that are no plain rows, or more than that.
@@ -174,36 +171,29 @@ constexpr SpecialTable kSpecialTables[] = {
     {"chunks", AddChunks}, {"memory", AddMemory},   {"sections", AddSections},
 };
 
+/// A member of `run` that names where metrics came from.
 struct SourceOfKeys {
-  std::string_view key;    ///< a metric
-  std::string_view field;  ///< of `run`, naming where the metric came from
+  std::string_view field;
   Text RunFacts::*source;
+  std::array<std::string_view, 4> keys;
 };
 
-/// The metrics for which `run` names the source; all others come from what was collected.
-constexpr std::array<SourceOfKeys, 16> kSources = {{
-    {"wall_time", "boundary", &RunFacts::boundary},
-    {"elapsed_time_seconds", "boundary", &RunFacts::boundary},
-    {"bytes_read_compressed", "bytes_source", &RunFacts::bytes_source},
-    {"overall_rate_gbps", "bytes_source", &RunFacts::bytes_source},
-    {"overall_rate_mbs", "bytes_source", &RunFacts::bytes_source},
-    {"data_rate_gbps", "bytes_source", &RunFacts::bytes_source},
-    {"chunk_cpu_time", "cpu_time_source", &RunFacts::cpu_time_source},
-    {"cpu_efficiency", "cpu_time_source", &RunFacts::cpu_time_source},
-    {"cpu_speedup", "cpu_time_source", &RunFacts::cpu_time_source},
-    {"io_overhead_pct", "io_overhead_source", &RunFacts::io_overhead_source},
-    {"io_overhead", "io_overhead_source", &RunFacts::io_overhead_source},
-    {"core_seconds", "cores_source", &RunFacts::cores_source},
-    {"total_cores", "cores_source", &RunFacts::cores_source},
-    {"peak_cores", "cores_source", &RunFacts::cores_source},
-    {"cores_per_worker", "cores_source", &RunFacts::cores_source},
-    {"allocated_cores", "allocated_cores_source", &RunFacts::allocated_cores_source},
-}};
+/// All other metrics come from what was collected.
+constexpr SourceOfKeys kSources[] = {
+    {"boundary", &RunFacts::boundary, {"wall_time", "elapsed_time_seconds"}},
+    {"bytes_source",
+     &RunFacts::bytes_source,
+     {"bytes_read_compressed", "overall_rate_gbps", "overall_rate_mbs", "data_rate_gbps"}},
+    {"cpu_time_source", &RunFacts::cpu_time_source, {"chunk_cpu_time", "cpu_efficiency", "cpu_speedup"}},
+    {"io_overhead_source", &RunFacts::io_overhead_source, {"io_overhead_pct", "io_overhead"}},
+    {"cores_source", &RunFacts::cores_source, {"core_seconds", "total_cores", "peak_cores", "cores_per_worker"}},
+    {"allocated_cores_source", &RunFacts::allocated_cores_source, {"allocated_cores"}},
+};
 
 std::string SourceText(const Measurement& measurement, std::string_view key) {
-  if (const SourceOfKeys* source = FindBy(kSources, &SourceOfKeys::key, key)) {
-    const std::string& text = measurement.run.*source->source;
-    if (!text.empty()) return fmt::format("{} ({})", text, source->field);
+  for (const SourceOfKeys& source : kSources) {
+    const std::string& text = measurement.run.*source.source;
+    if (absl::c_linear_search(source.keys, key) && !text.empty()) return fmt::format("{} ({})", text, source.field);
   }
   const std::string text = absl::StrJoin(measurement.provenance.sources, ", ");
   return text.empty() ? "not named in the document" : text;

@@ -249,9 +249,23 @@ TEST(RenderTable, OfQualitySaysWhatRootDoesNotReport) {
   Json document = Document("healthy");
   document["attributes"] = {{{"name", "reading"}, {"value", "ROOT does not report it"}, {"chunks", 7}},
                             {{"name", "site"}, {"value", "x"}, {"chunks", 7}}};
-  const std::string text = RenderTable(document, "quality", {100}).value();
-  EXPECT_THAT(text, HasSubstr("reading, in part (7 chunks): ROOT does not report it\n"));
-  EXPECT_THAT(text, Not(HasSubstr("site")));
+  std::string text = RenderTable(document, "quality", {100}).value();
+  const std::string quoted = "the attribute reading says: ROOT does not report it (attempts: 7)\n";
+  EXPECT_GT(text.find(quoted), text.find("\nnot measured\n"));
+  EXPECT_THAT(text, AllOf(HasSubstr(quoted), Not(HasSubstr("site"))));
+  document["metrics"] = Json::object();
+  document["quality"].erase("not_measured");
+  text = RenderTable(document, "quality", {100}).value();
+  EXPECT_THAT(text, HasSubstr("\nnot measured\n" + quoted)) << "it has its title, too, where no figure is null";
+  document["quality"]["summed_chunks"] = 3;
+  EXPECT_THAT(RenderTable(document, "quality", {100}).value(), HasSubstr("(attempts: at least 7)"));
+}
+
+TEST(RenderTable, OfAttributesClaimsNoMoreThanThatNoneWasCounted) {
+  Json document = Document("healthy");
+  document.erase("attributes");
+  EXPECT_EQ(RenderTable(document, "attributes", {100}).value(),
+            "no attribute of an ended chunk was counted; call SetAttribute in a chunk\n");
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {
