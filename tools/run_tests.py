@@ -16,6 +16,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,12 +28,10 @@ from results import Results
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
-# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. The first
-# one runs alone, because stacks of Python are less precise on a busy machine. Of the others, two run at once, the
-# longest first, because they mostly wait for processes that use one core.
-ALONE = ("tests/python",)
+# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Two run at
+# once, the longest first, because they mostly wait for processes that use one core.
 OUTSIDE_BAZEL = (
-    *ALONE,
+    "tests/python",
     "tests/dask",
     "tests/consumers",
     "tests/root",
@@ -47,6 +46,12 @@ OUTSIDE_BAZEL = (
     "tests/release",
 )
 FOLDERS_AT_ONCE = 2
+# Files of these folders whose tests run before all others, alone: stacks of Python are less precise on a busy machine.
+ALONE = {"tests/python": ("stacks_test.py",)}
+# Several tests build the SDK with CMake, most of them with the same options: the compiler runs once for each object.
+COMPILER_CACHE = {"CCACHE_DIR": str(CHECKOUT / ".cache/test/ccache"), "CCACHE_NOHASHDIR": "1"}
+if shutil.which("ccache"):
+    COMPILER_CACHE |= {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
 # With --long these run once more with stacks and allocations, which must not make any fault worse.
 AGAIN_WITH_OPTIONS = ["//sdk/tests/..."]
 FOLDERS_AGAIN_WITH_STACKS = ("tests/python", "tests/dask")
@@ -63,6 +68,7 @@ def parse_arguments() -> argparse.Namespace:
         parser.add_argument(f"--{name}", action="store_true", help=f"Bazel's tests with --config={name}")
     parser.add_argument("--long", action="store_true", help="also tests that take minutes (CREMA_TEST_LONG=1)")
     parser.add_argument("--folder", choices=OUTSIDE_BAZEL, help="only the tests of this folder")
+    parser.add_argument("--part", choices=("alone", "beside"), help="with --folder: only what runs alone, or the rest")
     parser.add_argument("--results", type=pathlib.Path, help="with --folder: writes what it came to as JSON")
     parser.add_argument("patterns", nargs="*", help="Bazel target patterns (default: everything)")
     return parser.parse_args()
@@ -123,9 +129,12 @@ class _CountingResult(unittest.TextTestResult):
         self.passed += 1
 
 
-def run_outside_bazel(folder: str) -> Results:
-    """Runs the `*_test.py` of a folder with unittest."""
-    suite = unittest.TestLoader().discover(str(CHECKOUT / folder), pattern="*_test.py")
+def run_outside_bazel(folder: str, part: str | None) -> Results:
+    """Runs the `*_test.py` of a folder, or the `--part` of them, with unittest."""
+    names = sorted(path.name for path in (CHECKOUT / folder).glob("*_test.py"))
+    if part is not None:
+        names = [name for name in names if (name in ALONE.get(folder, ())) == (part == "alone")]
+    suite = unittest.TestSuite(unittest.TestLoader().discover(str(CHECKOUT / folder), pattern=name) for name in names)
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
     for name, seconds in sorted(outcome.seconds.items(), key=lambda item: -item[1])[:SLOWEST]:
         print(f"slow: {name}: {seconds:.1f} s", flush=True)
@@ -136,19 +145,19 @@ def run_outside_bazel(folder: str) -> Results:
     )
 
 
-def run_folder(folder: str, **environment: str) -> tuple[Results, str]:
+def run_folder(folder: str, *options: str, **environment: str) -> tuple[Results, str]:
     """Runs the tests of a folder in a separate process. Returns their result and their output."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch, "results.json")
-        command = [sys.executable, __file__, f"--folder={folder}", f"--results={file}"]
+        command = [sys.executable, __file__, f"--folder={folder}", f"--results={file}", *options]
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
-            env={**os.environ, **environment},
+            env={**os.environ, **COMPILER_CACHE, **environment},
         )
         if file.exists():
             results = Results(**json.loads(file.read_text()))
@@ -160,10 +169,9 @@ def run_folder(folder: str, **environment: str) -> tuple[Results, str]:
 
 def run_folders() -> Results:
     results = Results()
-    beside = [folder for folder in OUTSIDE_BAZEL if folder not in ALONE]
-    for folders, at_once in ((ALONE, 1), (beside, FOLDERS_AT_ONCE)):
+    for folders, at_once, option in ((ALONE, 1, "alone"), (OUTSIDE_BAZEL, FOLDERS_AT_ONCE, "beside")):
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            for part, printed in pool.map(run_folder, folders):
+            for part, printed in pool.map(lambda folder, which=option: run_folder(folder, f"--part={which}"), folders):
                 print(printed, flush=True)
                 results.add(part)
     return results
@@ -188,7 +196,7 @@ def main() -> int:
     if arguments.long:
         os.environ["CREMA_TEST_LONG"] = "1"
     if arguments.folder:
-        results = run_outside_bazel(arguments.folder)
+        results = run_outside_bazel(arguments.folder, arguments.part)
         if arguments.results:
             arguments.results.write_text(json.dumps(dataclasses.asdict(results)))
         return 1 if results.failed else 0
