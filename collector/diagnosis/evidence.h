@@ -95,7 +95,6 @@ RunEvidence ReadRunEvidence(const Measurement& measurement);
 
 // Memory that grows over time: how fast, and when its limit is reached. A measurement has the slope over events, too
 // (`rss_slope`); this one is also known of a running job, and of memory that has nothing to do with events.
-
 inline constexpr int64_t kMemorySpanNs = 120'000'000'000;  ///< of samples: older ones say little of the next minutes
 inline constexpr int64_t kMemoryStepNs = 1'000'000'000;    ///< between samples that are read off a timeline
 inline constexpr size_t kPartsOfMemory = 3;  ///< of the samples: the last part shows whether it still grows

@@ -183,6 +183,7 @@ inline constexpr Bound kMoreThanItsShare =
     From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
 
 // Comparison of runs, of the first run's time.
+
 /// 90 % of equal runs on a machine that nobody else uses are within this part of their time of each other: clocks,
 /// caches and where memory lies. It stands for what is not known where there is one run; several runs measure it.
 inline constexpr double kBetweenRuns = 0.02;
@@ -208,8 +209,8 @@ inline constexpr size_t kChunksOfPrediction = 8;   ///< a run with fewer is not 
 inline constexpr double kMostMissed = 0.03;        ///< of the run's time, by the replay of the unchanged run
 inline constexpr double kMostMissedSeconds = 0.2;  ///< by which it may differ in any case
 inline constexpr double kMostSlopeError = 0.25;    ///< of a chunk's time: then what is beside its events is not known
-inline constexpr double kGapsOfABarrier = 20;      ///< no lane was busy for more usual gaps, ...
-inline constexpr double kShareOfABarrier = 0.01;   ///< ... and for more of the run: all waited for something
+inline constexpr double kGapsOfABarrier = 20;      ///< if no lane was busy for more usual gaps than this, ...
+inline constexpr double kShareOfABarrier = 0.01;   ///< ... and for more of the run, all waited for something
 inline constexpr double kFewestOverlaps = 10;      ///< that chance would have brought: none at all is no chance then
 inline constexpr double kUnexplained = 0.8;        ///< of the lower bound: a run below it waits for something else, too
 inline constexpr double kAboveBound = 1.05;        ///< of the upper bound: its figures are not of one kind of event
