@@ -24,6 +24,7 @@
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "collector/sources/process_tree/tree_sampler.h"
+#include "collector/terminal/terminal_box.h"
 #include "crema/crema.h"
 #include "crema/version.h"
 #include "sdk/src/log/engine_identity.h"
@@ -365,14 +366,13 @@ constexpr int kLabelColumns = 18;
 
 struct CheckMark {
   const char* word;   ///< also the `state` in JSON
-  const char* sign;   ///< in UTF-8
   const char* plain;  ///< in ASCII
-  const char* color;  ///< ANSI
+  Mark mark;
 };
 
 const CheckMark& MarkOf(CheckState state) {
   static constexpr CheckMark kMarks[] = {
-      {"good", "✓", "OK  ", "32"}, {"limited", "▲", "WARN", "33"}, {"missing", "✕", "BAD ", "31"}};
+      {"good", "OK  ", Mark::kGood}, {"limited", "WARN", Mark::kWatch}, {"missing", "BAD ", Mark::kBad}};
   return kMarks[static_cast<int>(state)];
 }
 
@@ -381,9 +381,9 @@ std::string AsText(const std::vector<DoctorCheck>& checks, const std::vector<Gua
   std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
   for (const DoctorCheck& check : checks) {
     const CheckMark& mark = MarkOf(check.state);
-    std::string sign = style.ascii ? mark.plain : mark.sign;
-    if (style.color) sign = absl::StrCat("\x1b[", mark.color, "m", sign, "\x1b[0m");
-    text += fmt::format("{} {:<{}} {}\n", sign, check.label, kLabelColumns, check.text);
+    PaintedText sign = MarkSign(mark.mark);
+    if (style.ascii) sign.text = mark.plain;
+    text += fmt::format("{} {:<{}} {}\n", Painted(sign, style), check.label, kLabelColumns, check.text);
     if (!check.remedy.empty()) {
       text += fmt::format("{:{}}{} {}\n", "", kLabelColumns + (style.ascii ? 6 : 3), style.ascii ? "->" : "→",
                           check.remedy);

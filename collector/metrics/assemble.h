@@ -21,7 +21,7 @@ struct RunProvenance {
   std::optional<int64_t> exit_status;
 };
 
-/// Everything but verdicts, which insight adds. Measurements of the same records differ in `provenance` only.
+/// Everything but verdicts, which a judge adds. Measurements of the same records differ in `provenance` only.
 /// `straggler_ranges`: of the stragglers that get a row.
 Measurement Assemble(RunFigures figures, Quality quality, const std::vector<EntryRange>& straggler_ranges,
                      const RunProvenance& provenance);

@@ -29,6 +29,15 @@ int Process(const std::string& dataset, unsigned first, std::size_t last) {
     const crema::TrackPageFaults page_faults("input");
     const crema::TrackPerfCounters perf_counters("input");
     const crema::TrackHelper helper(chunk.handle());
+    crema::TrackRequest request("root://eos.example.org", "read", last);
+    request.AddBytes(first);
+    request.Fail();
+    crema::TrackEvent event({dataset, "events.root", first, last}, crema::kSummed);
+    const crema::Ready ready = crema::MarkReady(event.handle(), "source");
+    const crema::TrackTask task(event.handle(), "source", ready);
+    const crema::TrackRequest of_event(crema::CurrentHandle(), "root://eos.example.org", "open");
+    event.SetEvents(last);
+    event.AddBytesRead(first);
     const crema::TrackActivity activity("decompress");
     const crema::Meter meter("decompress");
     chunk.AddBytesRead(last);

@@ -4,6 +4,7 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -48,6 +49,13 @@ class HeadersTest(unittest.TestCase):
                 for compiler, standard, header in itertools.product(self.compilers, STANDARDS, self.headers)
             ]
         )
+
+    def test_no_guard_is_missing_from_the_program(self):
+        program = pathlib.Path("tests/headers/every_guard.cc").read_text()
+        headers = "".join(header.read_text() for header in self.headers if header.parent.name != "internal")
+        guards = re.findall(r"^class (\w+)", headers, flags=re.MULTILINE)
+        self.assertIn("TrackMetrics", guards)
+        self.assertEqual([name for name in guards if not re.search(rf"\b{name}\b", program)], [])
 
     def test_every_guard_compiles_without_a_warning(self):
         program = pathlib.Path("tests/headers/every_guard.cc").read_text()
