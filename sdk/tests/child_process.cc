@@ -117,7 +117,10 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
   return result;
 }
 
-bool RunsWithOptions() { return getenv("CREMA_TEST_STACKS") != nullptr || getenv("CREMA_TEST_ALLOCATIONS") != nullptr; }
+bool RunsWithOptions() {
+  return getenv("CREMA_TEST_STACKS") != nullptr || getenv("CREMA_TEST_WAITS") != nullptr ||
+         getenv("CREMA_TEST_ALLOCATIONS") != nullptr;
+}
 
 std::string NewDirectory() {
   std::string name = ::testing::TempDir() + "/records-XXXXXX";

@@ -61,7 +61,9 @@ TEST(Descriptors, AtMost64AreHeld) {
   const RecordLog log = Recorded([&] { OpenChunksAtOnce(60, &*held); });
   EXPECT_LE(held->with_all_open, 64);
   EXPECT_GT(held->with_all_open, 50);
-  EXPECT_EQ(held->after, 4);  // the log, the room that is kept for its end, the process's RSS, the list of its children
+  // The log, the room that is kept for its end, the process's RSS, the list of its children. A sampler that looks a
+  // hundred times a second may be opening or closing one.
+  EXPECT_NEAR(held->after, 4, RunsWithOptions() ? 1 : 0);
   ExpectFullRecords(log, 60);
 }
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "crema/crema.h"
 #include "sdk/tests/process_usage.h"
@@ -130,21 +132,34 @@ TEST(SectionLimits, ALineStaysBelowOneMebibyteAndWhole) {
   EXPECT_GT(log.end->dropped, 0);
 }
 
+/// 61 sections with memory, as long and as deep as they may be: rows of them would fill more than a line.
+void NestLongMemorySections(int depth, std::chrono::milliseconds wait) {
+  TrackSection section(std::string(255, '\x01') + static_cast<char>('a' + depth % 26));
+  TrackMemory memory("m");
+  if (depth < 60) return NestLongMemorySections(depth + 1, wait);
+  std::this_thread::sleep_for(wait);
+}
+
 TEST(SectionLimits, DeepMemorySectionsDoNotMakeTheLineTooLong) {
   const RecordLog log = Recorded([] {
     TrackMetrics metrics("ttbar");
-    struct Nest {
-      static void Down(int depth) {
-        TrackSection section(std::string(255, '\x01') + static_cast<char>('a' + depth % 26));
-        TrackMemory memory("m");
-        if (depth < 60) Down(depth + 1);
-      }
-    };
-    Nest::Down(0);
+    NestLongMemorySections(0, std::chrono::milliseconds(0));
   });
   ASSERT_EQ(log.chunks.size(), 1u);
   for (const std::string& line : log.lines) EXPECT_LT(line.size(), std::size_t{1} << 20);
   EXPECT_GT(log.chunks[0].memory_sections.size(), 0u);
+}
+
+TEST(SectionLimits, WaitsInDeepSectionsDoNotMakeTheLineTooLong) {
+  const RecordLog log = Recorded(
+      [] {
+        TrackMetrics metrics("ttbar");
+        NestLongMemorySections(0, std::chrono::milliseconds(300));
+      },
+      {{"CREMA_WAITS", "100"}});
+  ASSERT_EQ(log.chunks.size(), 1u);
+  for (const std::string& line : log.lines) EXPECT_LT(line.size(), std::size_t{1} << 20);
+  EXPECT_GT(log.end->dropped, 0);
 }
 
 }  // namespace

@@ -375,17 +375,10 @@ void ChunkData::Reset() noexcept {
 
 namespace {
 
-/// Rows are written while the line is shorter than this; what remains is for the fields after them.
+/// Rows end before the line is longer than this; what remains is for the fields after them.
 constexpr std::size_t kRowsUpTo = kMaxLineBytes / 16 * 15;
 /// Sketches are written while the line is shorter than this: rows come first.
 constexpr std::size_t kSketchesUpTo = kMaxLineBytes / 2;
-
-std::size_t LongText(const MemoryRow& row) { return row.path.size(); }  // 64 names of 256 bytes, escaped
-std::size_t LongText(const CutRow& row) { return row.path.size(); }
-template <class Row>
-std::size_t LongText(const Row&) {
-  return 0;  // a name or two: they fit into what is left
-}
 
 bool IsRow(const RequestRow& row) { return row.has_ended(); }  // else it was begun, and has not ended
 template <class Row>
@@ -492,12 +485,12 @@ void AppendRows(std::string_view key, Rows* rows, JsonLine* line, std::uint64_t*
   line->Raw(brackets.substr(0, 1));
   for (const auto& row : *rows) {
     if (!IsRow(row)) continue;
-    if (line->size() + LongText(row) > kRowsUpTo) {
-      ++*dropped;
-      continue;
-    }
+    const std::size_t begin = line->size();
     if (!line->EndsWith(brackets[0])) line->Raw(",");
     AppendRow(row, line);
+    if (line->size() <= kRowsUpTo) continue;
+    line->CutTo(begin);
+    ++*dropped;
   }
   line->Raw(brackets.substr(1));
 }

@@ -45,6 +45,8 @@ class JsonLine {
   void Break() noexcept { broken_ = true; }
   std::string_view text() const noexcept { return {data_, size_}; }
   std::size_t size() const noexcept { return size_; }
+  /// Takes away what was written since it had so many bytes.
+  void CutTo(std::size_t size) noexcept { size_ = size; }
   /// Takes them out of the addresses in what was written from `begin` on.
   void TakeSecretsOut(std::size_t begin) noexcept;
   /// The same, and out of the text of an error.
