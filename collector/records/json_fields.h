@@ -441,7 +441,7 @@ void ClearNothing(Struct&) {}
 /// A field that is only found in lines which are left to the reader of any JSON.
 template <class Struct>
 constexpr Field<Struct> SlowPath(std::string_view key, Complaint (*read)(ondemand::value& value, Struct& out),
-                                     void (*clear)(Struct& out) = &ClearNothing<Struct>) {
+                                 void (*clear)(Struct& out) = &ClearNothing<Struct>) {
   return {key, false, read, &TakeNothing<Struct>, clear};
 }
 
