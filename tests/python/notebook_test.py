@@ -158,7 +158,7 @@ class TableTest(NotebookTest):
     def test_an_unknown_table_raises_with_those_there_are(self):
         measurement = load(self.measure())
         for unknown in ("nosuch", "save", "document"):
-            with self.assertRaisesRegex(ValueError, f"no table '{unknown}': there are budget, .*, chunks"):
+            with self.assertRaisesRegex(ValueError, f"no table '{unknown}': there are attributes, budget, .*, chunks"):
                 measurement.table(unknown)
 
     def test_frames_hold_the_numbers_of_the_document(self):
