@@ -18,7 +18,7 @@ PACKAGES = {
     "files": ["compression", "engines", "idioms", "sources"],
     "symbols": [],
     "metrics": ["compression", "engines", "files", "format", "idioms", "measurement", "records", "sources", "sources/prmon", "sources/process_tree", "symbols"],
-    "diagnosis": ["engines", "format", "idioms", "measurement", "metrics", "records", "sources"],
+    "diagnosis": ["engines", "format", "idioms", "measurement", "metrics", "records"],
     "comparison": ["diagnosis", "format", "idioms", "measurement", "sources"],
     "prediction": ["diagnosis", "format", "idioms", "measurement", "records", "sources"],
     "scaling": ["comparison", "diagnosis", "format", "idioms", "measurement", "prediction"],
