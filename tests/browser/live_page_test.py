@@ -118,7 +118,10 @@ class LivePage(PageTestCase):
     def assert_stream(self):
         """Checks that every chunk that ended lately is a bar on its thread, and that bars of a thread do not
         overlap."""
-        answer_of_server = self.browser.run("return fetch('/api/live?since=0').then((answer) => answer.json())")
+        ask = "return fetch('/api/live?since=0').then((answer) => answer.json())"
+        of_each = f".then((live) => new Set(Object.values(live.stream).map((bar) => bar[0])).size === {WORKERS})"
+        self.wait_for("a chunk of each worker", ask + of_each)
+        answer_of_server = self.browser.run(ask)
         threads = {}
         for worker, lane, start, stop, _, failed, _ in answer_of_server["stream"].values():
             self.assertEqual((lane, failed), (0, False))  # each worker of the job has one thread
