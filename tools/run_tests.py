@@ -31,12 +31,12 @@ CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
 # These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Two run at
 # once, the longest first, because they mostly wait for processes that use one core.
 OUTSIDE_BAZEL = (
-    "tests/python",
-    "tests/dask",
-    "tests/consumers",
     "tests/root",
+    "tests/dask",
+    "tests/python",
     "tests/docs",
     "tests/browser",
+    "tests/consumers",
     "examples/coffea_dask",
     "examples/root_muons",
     "tests/engines",
