@@ -1,4 +1,4 @@
-// Nanoseconds, in which records have times, and seconds, in which people read them.
+// Records have times in nanoseconds; people read seconds.
 #pragma once
 
 #include <cstdint>

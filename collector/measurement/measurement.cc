@@ -90,8 +90,7 @@ constexpr Table kTables[] = {
     TableOf<&Measurement::attributes>(
         "attributes",
         "Attributes of chunks, by name; of each 10 values, `(other)` last: the commonest of all, or of 100 if there "
-        "are "
-        "more. Left out where there are none. `crema export --to chunks` writes those of each chunk.",
+        "are more. Left out where there are none. `crema export --to chunks` writes those of each chunk.",
         "no attribute of an ended chunk was counted; call SetAttribute in a chunk"),
     TableOf<&Measurement::cuts>("cuts", "The cut flow, in the order in which cuts were recorded.",
                                 "no cut was recorded; call RecordCut where events are selected"),

@@ -109,7 +109,7 @@ inline constexpr double kSoonSeconds = 600;       ///< to the limit: time enough
 // A worker that is slow in the last minute of a running job: `kSpellFactor`, with more tolerance where it had few
 // chunks.
 inline constexpr int64_t kLeastChunksOfMinute = 5;  ///< the mean of fewer may be one slow chunk
-inline constexpr int64_t kManyChunksOfMinute = 20;  ///< their mean is no one chunk's
+inline constexpr int64_t kManyChunksOfMinute = 20;  ///< one slow chunk hardly moves the mean of so many
 inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
 inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
 
@@ -187,7 +187,7 @@ inline constexpr Bound kMoreThanItsShare =
 /// 90 % of equal runs on a machine that nobody else uses are within this part of their time of each other: clocks,
 /// caches and where memory lies. It stands for what is not known where there is one run; several runs measure it.
 inline constexpr double kBetweenRuns = 0.02;
-inline constexpr double kNotableChange = 0.05;  ///< of the baseline's value; of a share, 5 points: less is no change
+inline constexpr double kNotableChange = 0.05;  ///< of the baseline's value, or 5 points of a share
 inline constexpr size_t kFewestPairs = 5;       ///< a range of fewer pairs, or chunks of a side, means nothing
 inline constexpr double kSameWork = 1.01;       ///< most events over least: a few failed chunks
 inline constexpr Bound kAboutTheSame = UpTo(0.02, "equal runs differ by as much, because of machines and caches");
@@ -211,7 +211,7 @@ inline constexpr double kMostMissedSeconds = 0.2;  ///< by which it may differ i
 inline constexpr double kMostSlopeError = 0.25;    ///< of a chunk's time: then what is beside its events is not known
 inline constexpr double kGapsOfABarrier = 20;      ///< if no lane was busy for more usual gaps than this, ...
 inline constexpr double kShareOfABarrier = 0.01;   ///< ... and for more of the run, all waited for something
-inline constexpr double kFewestOverlaps = 10;      ///< that chance would have brought: none at all is no chance then
+inline constexpr double kFewestOverlaps = 10;      ///< expected by chance: then none at all is no accident
 inline constexpr double kUnexplained = 0.8;        ///< of the lower bound: a run below it waits for something else, too
 inline constexpr double kAboveBound = 1.05;        ///< of the upper bound: its figures are not of one kind of event
 inline constexpr double kNotableShare = 0.05;      ///< of the latency, or of the events

@@ -47,8 +47,7 @@ struct RecordFindings {
   AllocationFindings allocations;
   GpuFindings gpu;
   TaskSumsFindings task_sums;
-  /// The tables that need nothing but records: memory sections, custom metrics, attributes, cuts,
-  /// requests, functions.
+  /// The tables that need nothing but records: memory sections, custom metrics, attributes, cuts, requests, functions.
   Measurement tables;
 };
 

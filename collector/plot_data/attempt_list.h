@@ -65,7 +65,7 @@ std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& 
 /// Numbers for names, in the order of their coming.
 class NameNumbers {
  public:
-  /// A new name for which there is no room in `most_bytes` is numbered as the first one.
+  /// A new name that does not fit into `most_bytes` gets the number of the first name.
   uint32_t Number(std::string_view name, size_t most_bytes = std::numeric_limits<size_t>::max());
   std::vector<std::string> names;
 

@@ -139,7 +139,7 @@ def _read_comment(comment: list[str], kinds: tuple[Kind, ...], where: str) -> tu
         needed = ", or ".join(", ".join(kind.fields) for kind in kinds)
         raise ValueError(f"{where}: a fault needs the lines {needed}, and a group in brackets")
     if group not in kind.groups:
-        raise ValueError(f"{where}: there is no group [{group}]; groups are {', '.join(kind.groups)}")
+        raise ValueError(f"{where}: [{group}] is not a group; the groups are {', '.join(kind.groups)}")
     return kind, group, tuple(fields[name] for name in kind.fields)
 
 

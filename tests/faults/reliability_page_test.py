@@ -161,7 +161,7 @@ class ReliabilityPageTest(unittest.TestCase):
             "| fault | the program sees | recorded, and where the loss is counted | test |\n|---|---|---|---|\n"
             "| a guard goes on | nothing | all | [`SomeTest.test_a_guard`](../d_test.py) |\n\n",
         )
-        with self.assertRaisesRegex(ValueError, r"d_test.py:11: there is no group \[disk\]"):
+        with self.assertRaisesRegex(ValueError, r"d_test.py:11: \[disk\] is not a group"):
             self.read(OF_PYTHON.replace("[guards]", "[disk]"), "d_test.py", part=1)
 
     def test_what_once_harmed_somebody_has_a_row(self):
@@ -173,7 +173,7 @@ class ReliabilityPageTest(unittest.TestCase):
     def test_incomplete_comments_are_refused_with_their_place(self):
         for text, complaint in (
             (COMPLETE.replace("/// Program: nothing\n", ""), "a_test.cc:5: a fault needs the lines"),
-            (COMPLETE.replace("[disk]", "[disc]"), "a_test.cc:6: there is no group"),
+            (COMPLETE.replace("[disk]", "[disc]"), r"a_test.cc:6: \[disc\] is not a group"),
             (COMPLETE.replace("TEST(Disk, Full)", "int x"), "a_test.cc:6: a fault's comment must be followed"),
         ):
             with self.assertRaisesRegex(ValueError, complaint):

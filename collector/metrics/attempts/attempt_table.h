@@ -102,7 +102,7 @@ class InputTable {
   InputName name(uint32_t index) const;
 
   bool full() const { return names_.full(); }
-  /// LossCounts inputs beyond the limit; what stands for one that is gone has its index: none is refused.
+  /// Drops inputs beyond the limit; what stands for one that is gone has its index: none is refused.
   Renumbering Prune() { return names_.Prune(); }
 
  private:

@@ -222,13 +222,13 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
 
 void MemorySectionTable::Add(const std::vector<MemorySectionFact>& sections, int64_t chunks) {
   for (const MemorySectionFact& section : sections) {
-    Path path = {section.count,
-                 chunks,
-                 {},
-                 section.min_bytes,
-                 {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes},
-                 section.peak_bytes};
+    Path path;
+    path.count = section.count;
+    path.chunks = chunks;
     path.delta_bytes.Add(section.delta_bytes);
+    path.min_bytes = section.min_bytes;
+    path.largest = {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes};
+    path.peak_bytes = section.peak_bytes;
     paths_.Add(section.path, path);
   }
 }
@@ -296,8 +296,8 @@ std::vector<AttributeRow> AttributeTable::Finalize(int64_t* dropped) && {
   const ChunkCount refused = std::move(names_).Finalize([&rows](std::string_view name, Name&& sums) {
     std::vector<AttributeRow> values;
     std::move(sums.values).Finalize([&](std::string_view value, const ChunkCount& count) {
-      if (value != kOtherName)
-        values.push_back({name, value, count.chunks});  // a user's `(other)` is one of the others
+      if (value == kOtherName) return;  // a user's `(other)` is one of the others
+      values.push_back({name, value, count.chunks});
     });
     SortLargestFirst(&values, &AttributeRow::chunks);
     if (values.size() > kMaxShown) values.resize(kMaxShown);

@@ -124,9 +124,9 @@ class BoundedNames {
   uint64_t rank(uint32_t index) const { return names_[index].rank; }
   bool full() const { return names_.size() >= 2 * limit_; }
 
-  /// LossCounts names beyond the limit.
+  /// Drops names beyond the limit.
   Renumbering Prune();
-  /// LossCounts names beyond the limit and puts the others in order of name.
+  /// Drops names beyond the limit and puts the others in order of name.
   Renumbering PruneAndSort();
 
  private:
@@ -171,7 +171,7 @@ class NamesWithOther {
   const std::string& name(uint32_t index) const { return names_.name(index); }
   bool full() const { return names_.full(); }
 
-  /// LossCounts names beyond the limit. Those that are gone have the index of what stands for them: none is refused,
+  /// Drops names beyond the limit. Those that are gone have the index of what stands for them: none is refused,
   /// and several may become one.
   Renumbering Prune();
 

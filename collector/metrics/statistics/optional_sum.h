@@ -73,7 +73,7 @@ class RealSum {
   double low_ = 0;
 };
 
-/// Of a group that has no other sum.
+/// The sum of a group of which only the chunks are counted.
 struct ChunkCount {
   int64_t chunks = 0;
 
