@@ -229,8 +229,7 @@ std::string NextOf(const Measurement& measurement, const ShowOptions& options, i
   if (asks_for("functions") && measurement.functions.empty()) {
     return NextStep(options.output, "crema run --stacks -- COMMAND", "the functions of each section", width);
   }
-  const bool is_refused = measurement.quality.processes_without_waits.has_value();
-  if (asks_for("waits") && !is_refused && absl::c_none_of(measurement.waits, has_function)) {
+  if (asks_for("waits") && !measurement.CannotSeeWaits() && absl::c_none_of(measurement.waits, has_function)) {
     return NextStep(options.output, "crema run --waits -- COMMAND", "which functions wait, and who holds a lock",
                     width);
   }

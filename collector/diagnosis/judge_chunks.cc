@@ -384,8 +384,8 @@ void AddSlow(const JudgedRun& run, std::string_view id, const SlowOnes& found, T
            {"expected_time.duration", duration},
            {"expected_time.predicted", predicted}},
           run.ShareOf(found.excess_seconds));
-  const bool can_see_waits = !run.measurement.quality.processes_without_waits.has_value();
-  if (by == &StragglerRow::worker && reason == ToString(StragglerReason::kBlocked) && can_see_waits) {
+  const bool is_blocked_worker = by == &StragglerRow::worker && reason == ToString(StragglerReason::kBlocked);
+  if (is_blocked_worker && !run.measurement.CannotSeeWaits()) {
     run.verdicts->back().suggestion =
         "Its chunks were blocked, by what they read or by a lock: crema run --waits shows which, for all workers "
         "together.";

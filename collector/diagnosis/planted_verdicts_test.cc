@@ -90,6 +90,17 @@ TEST(SlowWorker, IsNamedWithWhatItCost) {
   EXPECT_NEAR(verdict.saving.value_or(0), 0.23, 1e-9);
 }
 
+TEST(SlowWorker, AdvisesToLookAtWaitsUnlessNoProcessCanSeeThem) {
+  Json document = HealthyRun();
+  document["expected_time"][0]["duration"] = 46.0;
+  document["stragglers"] = {{{"worker", "h:1"}, {"duration", 46.0}, {"predicted", 23.0}, {"reason", "blocked"}}};
+  EXPECT_THAT(Find(document, "slow-worker").suggestion, HasSubstr("crema run --waits"));
+  document["quality"]["processes_without_waits"] = 1;
+  EXPECT_THAT(Find(document, "slow-worker").suggestion, Not(HasSubstr("crema run --waits")));
+  document["waits"] = {{{"kind", "read"}, {"section", "read"}, {"seconds", 5}, {"share", 1}, {"samples", 100}}};
+  EXPECT_THAT(Find(document, "slow-worker").suggestion, HasSubstr("crema run --waits"));
+}
+
 TEST(SlowWorker, IsNotJudgedAloneNorOnAFewChunks) {
   Json document = HealthyRun();
   document["expected_time"][0]["duration"] = 46.0;

@@ -106,6 +106,8 @@ struct Measurement {
   std::optional<double> Metric(std::string_view key) const { return metrics.Number(key); }
   /// Why a metric is null; "not measured" if no reason is known.
   std::string WhyNotMeasured(std::string_view key) const;
+  /// Whether no process could see what its threads waited for; `quality.warnings` says why.
+  bool CannotSeeWaits() const { return waits.empty() && quality.processes_without_waits.has_value(); }
 };
 
 /// Seconds since the run's start at which each worker stopped.

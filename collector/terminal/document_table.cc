@@ -192,7 +192,7 @@ std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
   if ((table == "stragglers" || table == "slow_spells") && !measurement.Metric("straggler_chunks").has_value()) {
     return measurement.WhyNotMeasured("straggler_chunks");
   }
-  if (table == "waits" && measurement.quality.processes_without_waits.has_value())
+  if (table == "waits" && measurement.CannotSeeWaits())
     return "no thread was seen waiting; crema show --table quality says why";
   if (table == "gpu_kernels" && measurement.Metric("gpu_launches").has_value()) return "no kernel ran on a GPU";
   const bool is_of_chunks = table == "hosts" || table == "threads" || table == "contention";
