@@ -57,7 +57,7 @@ AGAIN_WITH_OPTIONS = ["//sdk/tests/..."]
 FOLDERS_AGAIN_WITH_STACKS = ("tests/python", "tests/dask")
 STACKS = {"CREMA_TEST_STACKS": "500", "CREMA_STACKS": "500", "CREMA_TEST_WAITS": "100", "CREMA_WAITS": "100"}
 COUNTER = "//sdk/allocations:libcrema_allocations.so"
-SLOWEST = 5  # how many tests of a folder are printed with their times
+SLOW_S = 5  # tests of a folder that take longer are printed with their times
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -136,8 +136,12 @@ def run_outside_bazel(folder: str, part: str | None) -> Results:
         names = [name for name in names if (name in ALONE.get(folder, ())) == (part == "alone")]
     suite = unittest.TestSuite(unittest.TestLoader().discover(str(CHECKOUT / folder), pattern=name) for name in names)
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
-    for name, seconds in sorted(outcome.seconds.items(), key=lambda item: -item[1])[:SLOWEST]:
-        print(f"slow: {name}: {seconds:.1f} s", flush=True)
+    for name, seconds in sorted(outcome.seconds.items(), key=lambda item: -item[1]):
+        if seconds > SLOW_S:
+            print(f"slow: {name}: {seconds:.1f} s")
+    times = os.times()
+    cpu = times.user + times.system + times.children_user + times.children_system
+    print(f"{folder}: {cpu:.0f} s of CPU, without builds by Bazel", flush=True)
     return Results(
         passed=outcome.passed,
         failed=[test.id() for test, _ in outcome.failures + outcome.errors],
