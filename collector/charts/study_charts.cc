@@ -146,7 +146,7 @@ Json ScalingBody(const Json& scaling) {
                                     {"kinds", ColourScale(kinds, point_colours)}});
 }
 
-constexpr size_t kMostRows = 40;
+constexpr size_t kMostDifferences = 40;
 constexpr double kLeastShown = 0.001;  // of the time before, in sum
 
 /// Sections that differ by something, with those they are in; the largest where there are too many.
@@ -154,10 +154,10 @@ std::vector<const Json*> ShownRows(const Json& tree) {
   double all = SumOf<double>(tree, [](const Json& row) { return Value(row, "depth") == 0 ? Value(row, "before") : 0; });
   std::vector<double> sizes = Mapped<double>(tree, [](const Json& row) { return std::fabs(Value(row, "difference")); });
   std::sort(sizes.rbegin(), sizes.rend());
-  const double least = std::max(kLeastShown * all, sizes.size() > kMostRows ? sizes[kMostRows] : 0);
+  const double least = std::max(kLeastShown * all, sizes.size() > kMostDifferences ? sizes[kMostDifferences] : 0);
   std::vector<const Json*> shown;
   for (const Json& row : tree) {
-    if (shown.size() < kMostRows && std::fabs(Value(row, "difference")) >= least) shown.push_back(&row);
+    if (shown.size() < kMostDifferences && std::fabs(Value(row, "difference")) >= least) shown.push_back(&row);
   }
   return shown;
 }

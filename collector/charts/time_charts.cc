@@ -227,7 +227,7 @@ struct CoarseBins {
   }
 };
 
-double SumOf(const std::vector<double>& values) { return absl::c_accumulate(values, 0.0); }
+double TotalOfBins(const std::vector<double>& values) { return absl::c_accumulate(values, 0.0); }
 
 struct Rate {
   std::string_view title;  ///< of the axis, with its unit
@@ -253,7 +253,7 @@ const Rate kEventRate = {"events per second [1/s]", "events", 1, &TimeBins::even
 
 /// In the unit in which the run's mean is a number to be read.
 Rate DataRateOf(const RunDetail& detail) {
-  const double mean = 8 * SumOf(detail.over_time.bytes_read) / detail.seconds;
+  const double mean = 8 * TotalOfBins(detail.over_time.bytes_read) / detail.seconds;
   if (mean >= 1e8) return {"data read [Gbit/s]", "data", 8e-9, &TimeBins::bytes_read};
   if (mean >= 1e5) return {"data read [Mbit/s]", "data", 8e-6, &TimeBins::bytes_read};
   return {"data read [kbit/s]", "data", 8e-3, &TimeBins::bytes_read};
@@ -265,10 +265,10 @@ bool HasBins(const RunDetail* detail) { return detail != nullptr && !detail->ove
 Json RatePanel(const ChartInput& input, const Rate& rate) {
   constexpr double kHeight = 170;
   const RunDetail& detail = *input.detail;
-  const double sum = SumOf(detail.over_time.*rate.quantity);
+  const double sum = TotalOfBins(detail.over_time.*rate.quantity);
   if (!(sum > 0)) return {};
   TimePanel panel(detail.seconds, rate.title, rate.factor);
-  if (HasBins(input.baseline_detail) && SumOf(input.baseline_detail->over_time.*rate.quantity) > 0) {
+  if (HasBins(input.baseline_detail) && TotalOfBins(input.baseline_detail->over_time.*rate.quantity) > 0) {
     panel.AddLine(rate.StepsOf(input.baseline_detail->over_time), "baseline", "baseline");
   }
   panel.AddFilledLine(rate.StepsOf(detail.over_time), rate.style);
@@ -328,11 +328,11 @@ Drawing DrawThroughput(const ChartInput& input) {
   std::string finding;
   if (Json events = RatePanel(input, kEventRate); !events.is_null()) {
     panels.push_back(std::move(events));
-    finding = HumanCount(SumOf(input.detail->over_time.events)) + " events";
+    finding = HumanCount(TotalOfBins(input.detail->over_time.events)) + " events";
   }
   if (Json data = RatePanel(input, DataRateOf(*input.detail)); !data.is_null()) {
     panels.push_back(std::move(data));
-    finding += (finding.empty() ? "" : ", ") + HumanData(SumOf(input.detail->over_time.bytes_read)) + " read";
+    finding += (finding.empty() ? "" : ", ") + HumanData(TotalOfBins(input.detail->over_time.bytes_read)) + " read";
   }
   if (panels.empty()) return NotDrawn("no chunk recorded its events or how many bytes it read");
   finding += " in " + HumanDuration(input.detail->seconds);
@@ -342,7 +342,7 @@ Drawing DrawThroughput(const ChartInput& input) {
 Drawing DrawProgressTail(const ChartInput& input) {
   if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
   const TimeBins& bins = input.detail->over_time;
-  const double all = SumOf(bins.finished_chunks), seconds = input.detail->seconds;
+  const double all = TotalOfBins(bins.finished_chunks), seconds = input.detail->seconds;
   if (!(all > 0)) return NotDrawn("no chunk came to a result");
   Timeline done = {{0, 0}};
   double sum = 0;

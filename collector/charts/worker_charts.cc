@@ -11,17 +11,17 @@
 namespace crema {
 namespace {
 
-constexpr size_t kMostRows = 256;
-constexpr size_t kMostBins = 200;   // cells of 3 pixels and more
-constexpr size_t kMostLabels = 40;  // beyond that they would overlap
-constexpr double kOverlap = 0.5;    // of a cell
+constexpr size_t kMostWorkers = 256;
+constexpr size_t kMostBinsOfWorker = 200;  // cells of 3 pixels and more
+constexpr size_t kMostLabels = 40;         // beyond that they would overlap
+constexpr double kOverlap = 0.5;           // of a cell
 
 /// A map of rows (workers) and time: a stronger colour is more, grey is "not there".
 class HeatMap {
  public:
   /// Columns that a map of so many rows may have: all cells together stay below the most marks of a chart.
   static size_t BinsFor(size_t rows) {
-    return std::min(kMostBins, (kMostMarks - kMostRows) / std::clamp<size_t>(rows, 1, kMostRows));
+    return std::min(kMostBinsOfWorker, (kMostMarks - kMostWorkers) / std::clamp<size_t>(rows, 1, kMostWorkers));
   }
 
   /// `what` has the unit.
@@ -30,7 +30,7 @@ class HeatMap {
   /// One value for each part of `bin_seconds` from `start_seconds` on. Rows beyond 256 are left out.
   void AddRow(const std::string& name, const std::vector<std::optional<double>>& bins, double start_seconds,
               double bin_seconds) {
-    if (++rows_ > kMostRows) return;
+    if (++rows_ > kMostWorkers) return;
     names_.push_back({{"name", name}, {"from", 0}, {"to", Rounded(wall_seconds_)}});
     for (size_t bin = 0; bin < bins.size(); ++bin) {
       if (!bins[bin].has_value()) continue;
@@ -47,12 +47,14 @@ class HeatMap {
 
   bool empty() const { return rows_ == 0; }
   /// `; 256 of 300 rows`, or nothing.
-  std::string LeftOut() const { return rows_ > kMostRows ? fmt::format("; {} of {} workers", kMostRows, rows_) : ""; }
+  std::string LeftOut() const {
+    return rows_ > kMostWorkers ? fmt::format("; {} of {} workers", kMostWorkers, rows_) : "";
+  }
 
   /// `scale` is that of the colours.
   Json Take(const Json& scale) {
     const bool has_labels = rows_ <= kMostLabels;
-    const auto rows = static_cast<double>(std::clamp<size_t>(rows_, 1, kMostRows));
+    const auto rows = static_cast<double>(std::clamp<size_t>(rows_, 1, kMostWorkers));
     return FilledTemplate("heat_map", {{"rows", std::move(names_)},
                                        {"cells", std::move(cells_)},
                                        {"time", TimeAxis(wall_seconds_)},
@@ -233,7 +235,7 @@ namespace {
 constexpr size_t kBins = 240;
 constexpr size_t kNamed = 6;         ///< processes with a colour of their own
 constexpr double kBinOverlap = 0.4;  ///< of a bin, over what follows: edges between pixels would be seams
-constexpr char kOthers[] = "other processes", kNotKnown[] = "not known by process";
+constexpr char kOtherProcesses[] = "other processes", kNotKnown[] = "not known by process";
 constexpr double kMillion = 1e-6, kMebi = 1.0 / (1 << 20);
 
 // Processes by what they used or held over the whole run, most first.
@@ -287,7 +289,7 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
     colours.push_back(colour);
   };
   for (size_t i = 0; i < names.size(); ++i) colours.push_back(DatasetColours()[i].name);
-  if (!others.empty()) add_name(kOthers, DatasetColours()[names.size()].name);
+  if (!others.empty()) add_name(kOtherProcesses, DatasetColours()[names.size()].name);
   Json parts = Json::array();
   const double width = seconds / kBins;
   bool some_not_known = false;
@@ -309,7 +311,7 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
       if (const double value = used(named[i]); value > 0) add(names[i], value);
     }
     const auto of_others = SumOf<double>(others, used);
-    if (of_others > 0) add(kOthers, of_others);
+    if (of_others > 0) add(kOtherProcesses, of_others);
     // what a process used before its first sample and after its last is in the sum of the tree only
     const double rest = tree.SumAt(bin).value_or(0) * factor - below;
     if (rest > 0.01 * (below + rest)) {

@@ -388,7 +388,7 @@ int Configure(const CLI::App& program, const CLI::App& config, const ConfigOptio
   }
   if (options.share.empty()) return PrintSettings(config, options);
   WriteShare(options.share, CommandTable(program));
-  return kDone;
+  return kExitDone;
 }
 
 }  // namespace

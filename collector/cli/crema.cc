@@ -128,7 +128,7 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
 int Main(std::vector<std::string> arguments) {
   if (arguments.empty()) {
     std::fputs(kFirstSteps, stderr);
-    return kWrongUsage;
+    return kExitWrongUsage;
   }
   std::vector<std::string> given = arguments;
   const std::vector<std::string> command = TakeCommand(&arguments);
@@ -137,7 +137,7 @@ int Main(std::vector<std::string> arguments) {
   program.footer("Example:\n  crema run -- ./analysis input.root\n\nEach subcommand has a --help of its own.");
   program.set_version_flag("--version", "crema " CREMA_VERSION_STRING);
   program.require_subcommand(1);
-  int status = kDone;
+  int status = kExitDone;
   AddRunCommand(&program, command, &status);
   for (const auto add : {AddCollectCommand, AddShowCommand, AddVerdictCommand, AddPredictCommand, AddScalingCommand,
                          AddMergeCommand, AddCompareCommand, AddHistoryCommand, AddPlotCommand, AddReportCommand,
@@ -159,21 +159,21 @@ int Main(std::vector<std::string> arguments) {
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
     PrintError(WhatIsWrong(error, program, first) + "; see `" + name + " --help`");
-    return kWrongUsage;
+    return kExitWrongUsage;
   } catch (const Failure& failure) {
     PrintError(failure.message);
-    return kFailed;
+    return kExitFailed;
   } catch (const std::bad_alloc&) {
     PrintError(
         "not enough memory: a chunk takes about 50 bytes; collect with --memory, give fewer record logs at once, or "
         "`ulimit -v` more");
-    return kFailed;
+    return kExitFailed;
   } catch (const std::filesystem::filesystem_error& error) {  // a disk that fails
     PrintError(error.path1().string() + ": " + error.code().message());
-    return kFailed;
+    return kExitFailed;
   } catch (const std::exception& error) {
     PrintError(std::string(error.what()) + "; this is a bug in crema, please report it");
-    return kFailed;
+    return kExitFailed;
   }
   return status;
 }

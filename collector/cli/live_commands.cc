@@ -82,7 +82,7 @@ int Serve(const ServeOptions& options) {
   HttpServer server(&context, &service, {token, OwnHostNames(options.host_names)});
   listening = &server;
   OrFail(server.Listen(options.bind, options.port));
-  if (const int printed = PrintOut(AddressToOpen(server, options) + "\n"); printed != kDone) return printed;
+  if (const int printed = PrintOut(AddressToOpen(server, options) + "\n"); printed != kExitDone) return printed;
   std::fflush(stdout);
   if (!options.live.output.quiet) {
     std::fprintf(stderr, "crema: serving %s; Ctrl-C ends it\n", live.name.c_str());
@@ -100,7 +100,7 @@ int Serve(const ServeOptions& options) {
   });
   service.Start();
   context.run();  // until all that was begun has ended, which a signal makes it
-  return kDone;
+  return kExitDone;
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ int PrintLines(const LiveCommandOptions& options, const LiveOptions& live) {
   boost::asio::io_context context;
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
   LiveService* running = nullptr;
-  int status = kDone;
+  int status = kExitDone;
   bool is_first = true;
   LiveService service(&context, options.sources, live, [&] {
     if (is_first) {  // nothing was read yet
@@ -202,7 +202,7 @@ int PrintLines(const LiveCommandOptions& options, const LiveOptions& live) {
     status = PrintOut(RenderLiveLine(running->model(), running->figures(), running->sources()));
     std::fflush(stdout);
     const bool is_over = running->model().totals().records > 0 && running->model().state() != ProcessState::kRunning;
-    if (status != kDone || is_over) {
+    if (status != kExitDone || is_over) {
       running->Stop();
       signals.cancel();
     }
@@ -245,7 +245,7 @@ class Screen {
     service_.Start();
     context_.run();
     terminal_.Leave();
-    return kDone;
+    return kExitDone;
   }
 
  private:

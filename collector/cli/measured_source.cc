@@ -457,7 +457,7 @@ int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
   }
   if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
   if (options.output.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
-  if (options.output.quiet) return kDone;
+  if (options.output.quiet) return kExitDone;
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   return PrintOut(RenderSummary(measured.measurement, style) + NextStep(options.output,
                                                                         "crema report " + options.directory,

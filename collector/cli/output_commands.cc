@@ -71,7 +71,7 @@ int RunExport(const ExportOptions& options) {
   if (!format->opens.empty() && options.path != "-") {
     std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "draws it").c_str(), stderr);
   }
-  return kDone;
+  return kExitDone;
 }
 
 namespace fs = std::filesystem;
@@ -355,7 +355,7 @@ int Plot(const PlotOptions& options) {
   ReportNotDrawn(charts, quiet);
   const ProgressNote note("drawing", quiet);
   OrFail(WriteCharts(charts, options.output));
-  return kDone;
+  return kExitDone;
 }
 
 }  // namespace

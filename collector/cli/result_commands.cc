@@ -367,7 +367,7 @@ int WriteReport(ReportOptions options) {
     const ProgressNote note("writing " + path, options.output.quiet);
     OrFail(Export(ReportFormat(), source, path, options.force));
   }
-  if (options.output.quiet || path == "-") return kDone;
+  if (options.output.quiet || path == "-") return kExitDone;
   const int printed = PrintOut(path + "\n");
   std::fputs(NextOf(opened.measurement(), options).c_str(), stderr);
   return printed;
@@ -431,7 +431,7 @@ int PrintVerdicts(VerdictOptions options) {
   }
   const std::string headline = Headline(measured.measurement);
   const std::vector<VerdictRow> rows = VerdictRows(verdicts);
-  int printed = kDone;
+  int printed = kExitDone;
   if (options.output.json) {
     Json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
     WriteValue(rows, &document["verdicts"]);
@@ -447,7 +447,7 @@ int PrintVerdicts(VerdictOptions options) {
   }
   if (fallen.empty()) return printed;
   PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));
-  return kGateFell;
+  return kExitGateFell;
 }
 
 }  // namespace

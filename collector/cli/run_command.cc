@@ -146,7 +146,7 @@ namespace {
 
 // After the command: the measurement is made and its summary printed, without any say in the exit status.
 
-constexpr int64_t kPollNs = 1'000'000'000;
+constexpr int64_t kLookNs = 1'000'000'000;
 
 absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
   MeasureOptions options;
@@ -180,7 +180,7 @@ absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
 int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
   try {
     const absl::Status status = Collect(plan, directory);
-    if (status.ok()) return kDone;
+    if (status.ok()) return kExitDone;
     if (access(directory->records().c_str(), F_OK) != 0) {
       PrintError("no measurement was made: " + directory->records() + " was removed while the command ran");
     } else {
@@ -190,7 +190,7 @@ int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
   } catch (const std::exception& error) {
     PrintError(fmt::format("no measurement was made: {}; the records are in {}", error.what(), directory->records()));
   }
-  return kFailed;
+  return kExitFailed;
 }
 
 /// Collects DIR/records into DIR/measurement.json and prints the summary to stderr, in a process of its own: whatever
@@ -212,7 +212,7 @@ void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* 
   for (;;) {
     const pid_t ended = waitpid(collector, &status, WNOHANG);
     if (ended == collector || (ended < 0 && errno != EINTR)) break;
-    const std::optional<siginfo_t> signal = signals->Wait(kPollNs);
+    const std::optional<siginfo_t> signal = signals->Wait(kLookNs);
     if (signal.has_value()) signals->Relay(*signal, collector);
   }
   if (WIFSIGNALED(status)) {
@@ -243,7 +243,7 @@ bool IsSwitchedOff() {
 
 // As if crema were not there: it becomes the command.
 int RunUnmeasured(const RunPlan& plan) {
-  if (plan.command.empty()) return kDone;
+  if (plan.command.empty()) return kExitDone;
   const int exec_errno = Become(plan.command);
   PrintError(DescribeExecError(plan.command.front(), exec_errno));
   return StatusOfExecError(exec_errno);

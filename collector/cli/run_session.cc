@@ -466,7 +466,7 @@ RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRela
     return outcome;
   }
   outcome.started = true;
-  outcome.exit_status = kDone;
+  outcome.exit_status = kExitDone;
   directory->Keep();
   log->Write(run);
   NotePointerInOuterRun(run, *directory);

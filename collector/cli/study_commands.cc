@@ -153,7 +153,7 @@ int RunCompare(const CompareOptions& options) {
     const absl::StatusOr<GateResult> result = Judge(gate, comparison);
     if (!result.ok()) {
       PrintError(std::string(result.status().message()));
-      return kWrongUsage;
+      return kExitWrongUsage;
     }
     judged.push_back({gate.text, *result});
   }
@@ -170,7 +170,7 @@ int RunCompare(const CompareOptions& options) {
     OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
   }
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  int printed = kDone;
+  int printed = kExitDone;
   if (options.output.json) {
     printed = PrintBesideGate(AsJson(comparison, judged));
   } else if (options.markdown) {
@@ -186,7 +186,7 @@ int RunCompare(const CompareOptions& options) {
     if (gate.result.fell) PrintError(fmt::format("gate {} failed: {}", gate.text, gate.result.sentence));
     fell = fell || gate.result.fell;
   }
-  return fell ? kGateFell : printed;
+  return fell ? kExitGateFell : printed;
 }
 
 }  // namespace
@@ -312,7 +312,7 @@ int PrintPrediction(const PredictOptions& options) {
                                : "";
   const int printed =
       PrintOut(options.output.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
-  return printed != kDone || prediction.refused.empty() ? printed : kFailed;
+  return printed != kExitDone || prediction.refused.empty() ? printed : kExitFailed;
 }
 
 }  // namespace
@@ -376,9 +376,9 @@ int PrintScaling(const ScalingOptions& options) {
   const Json document = ScalingAsJson(study);
   const int printed = PrintOut(options.output.json ? JsonText(document, 1) + "\n"
                                                    : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
-  if (printed != kDone || !study.refused.empty()) return kFailed;
+  if (printed != kExitDone || !study.refused.empty()) return kExitFailed;
   if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(document)}, options.chart));
-  return kDone;
+  return kExitDone;
 }
 
 }  // namespace
@@ -426,23 +426,23 @@ int PrintHistory(const HistoryOptions& options) {
     const absl::StatusOr<std::string> judged = WorseThanBefore(history, *options.worse_percent / 100);
     if (!judged.ok()) {
       PrintError(std::string(judged.status().message()));
-      return kWrongUsage;
+      return kExitWrongUsage;
     }
     worse = *judged;
   }
   const Json document = HistoryAsJson(history);
-  int done = kDone;
+  int done = kExitDone;
   if (options.output.json) {
     done = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
   }
-  if (done != kDone) return done;
+  if (done != kExitDone) return done;
   if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));
   const std::string unclear = options.fail_on_unclear ? WhyNotJudged(history) : "";
   if (!worse.empty()) PrintError("gate --fail-on-worse failed: " + worse);
   if (!unclear.empty()) PrintError("gate --fail-on-unclear failed: " + unclear);
-  return worse.empty() && unclear.empty() ? kDone : kGateFell;
+  return worse.empty() && unclear.empty() ? kExitDone : kExitGateFell;
 }
 
 }  // namespace

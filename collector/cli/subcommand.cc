@@ -43,9 +43,9 @@ void PrintError(const std::string& message) {
 }
 
 int PrintOut(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return kDone;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return kExitDone;
   const bool nobody_reads = errno == EPIPE && signal(SIGPIPE, SIG_IGN) == SIG_IGN;
-  return nobody_reads ? kDone : ReportFailure(absl::ErrnoToStatus(errno, "stdout"));
+  return nobody_reads ? kExitDone : ReportFailure(absl::ErrnoToStatus(errno, "stdout"));
 }
 
 int PrintBesideGate(const std::string& text) {
@@ -55,7 +55,7 @@ int PrintBesideGate(const std::string& text) {
 
 int ReportFailure(const absl::Status& status) {
   PrintError(std::string(status.message()));
-  return kFailed;
+  return kExitFailed;
 }
 
 namespace {

@@ -14,24 +14,25 @@
 namespace crema {
 
 /// docs/commands.md, "Exit status"; `crema run` ends as its command did instead.
-inline constexpr int kDone = 0;
-inline constexpr int kFailed = 1;
-inline constexpr int kWrongUsage = 2;
-inline constexpr int kGateFell = 3;
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitWrongUsage = 2;
+inline constexpr int kExitGateFell = 3;
 
-/// Prints `crema: <message>` to stderr, newlines turned into blanks, and returns `kFailed`.
+/// Prints `crema: <message>` to stderr, newlines turned into blanks, and returns `kExitFailed`.
 int ReportFailure(const absl::Status& status);
 
-/// Prints what was asked for to stdout. Returns `kDone`, or what `ReportFailure` does where it did not arrive whole.
+/// Prints what was asked for to stdout. Returns `kExitDone`, or what `ReportFailure` does where it did not arrive
+/// whole.
 int PrintOut(const std::string& text);
 
-/// The same for a command that may end with `kGateFell`, which a reader that has seen enough must not hide.
+/// The same for a command that may end with `kExitGateFell`, which a reader that has seen enough must not hide.
 int PrintBesideGate(const std::string& text);
 
 /// As `ReportFailure`, for a message; it says what, where and what to do.
 void PrintError(const std::string& message);
 
-/// What ends a command where nothing else is to be done: `crema: <message>`, and the status `kFailed`.
+/// What ends a command where nothing else is to be done: `crema: <message>`, and the status `kExitFailed`.
 struct Failure : std::exception {
   explicit Failure(const absl::Status& status) : message(status.message()) {}
   std::string message;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/diagnosis/judged_document_fixture.h"
+#include "collector/idioms/seconds.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure_fixture.h"
@@ -21,8 +22,8 @@ class DocumentRowsTest : public MeasureTest {
  protected:
   /// What `crema run` saw of the process.
   static std::vector<Line> TreeLines() {
-    const Line row = {{"pid", 1},          {"start_ns", At(0)}, {"rss_bytes", 1000},
-                      {"cpu_ns", kSecond}, {"threads", 1},      {"name", "a"}};
+    const Line row = {{"pid", 1},     {"start_ns", At(0)}, {"rss_bytes", 1000}, {"cpu_ns", kSecondNs},
+                      {"threads", 1}, {"name", "a"}};
     return {{{"type", "run"},
              {"schema", "crema.tree/1"},
              {"schema_minor", 2},
@@ -40,7 +41,7 @@ class DocumentRowsTest : public MeasureTest {
             {{"type", "tree_sample"},
              {"time_ns", At(5)},
              {"rss_bytes", 1000},
-             {"cpu_user_ns", kSecond},
+             {"cpu_user_ns", kSecondNs},
              {"cpu_system_ns", 0},
              {"processes", 1},
              {"threads", 1},
@@ -48,7 +49,7 @@ class DocumentRowsTest : public MeasureTest {
             {{"type", "run_end"},
              {"time_ns", At(311)},
              {"exit_status", 0},
-             {"tree_cpu_user_ns", kSecond},
+             {"tree_cpu_user_ns", kSecondNs},
              {"tree_cpu_system_ns", 0},
              {"process_peak_rss_bytes", 1000}}};
   }
@@ -59,7 +60,7 @@ class DocumentRowsTest : public MeasureTest {
     const auto seconds = [](int i) { return i == 5 ? 9.5 : i >= 20 && i < 26 ? 3 : 1 + 0.001 * i; };
     for (int i = 0; i < 30; ++i) lines.push_back(ChunkLine(i, 10 * i, 10 * i + seconds(i)));
     Line& chunk = lines.back();
-    chunk["sections"] = Line::array({SectionRowLine("read", kSecond / 2, kSecond / 2)});
+    chunk["sections"] = Line::array({SectionRowLine("read", kSecondNs / 2, kSecondNs / 2)});
     chunk["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", 5}}};
     chunk["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}}};
     chunk["attributes"] = {{"file_kind", "merged"}};
@@ -78,7 +79,7 @@ class DocumentRowsTest : public MeasureTest {
                         {"count", 1},
                         {"first_start_ns", At(299)},
                         {"last_stop_ns", At(300)},
-                        {"latency_ns", kSecond},
+                        {"latency_ns", kSecondNs},
                         {"tasks", 1},
                         {"work_ns", 9}};
     const Line module = {{"name", "fit"}, {"count", 1}, {"own_ns", 9}, {"peak", 1}, {"cpu_ns", 5}};
@@ -88,7 +89,7 @@ class DocumentRowsTest : public MeasureTest {
                          {"task_threads", Line::array({thread})},
                          {"task_modules", Line::array({module})}});
     Line end = EndLine(310);
-    end["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
+    end["sections"] = Line::array({SectionRowLine("setup", kSecondNs, kSecondNs)});
     lines.push_back(end);
     Write("a.jsonl", lines);
     Write("node-1-1.tree.ndjson", TreeLines());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/exports/export_format.h"
+#include "collector/idioms/seconds.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/prmon_paths.h"
 #include "gtest/gtest.h"
@@ -16,10 +17,7 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kStart = 1795280000 * kSecond;
+constexpr int64_t kStart = 1795280000 * kSecondNs;
 
 TreeSampleFact Sample(double after_seconds, int64_t rss_kb, std::optional<int64_t> pss_kb, int64_t processes) {
   TreeSampleFact sample;
@@ -37,7 +35,7 @@ TreeSampleFact Sample(double after_seconds, int64_t rss_kb, std::optional<int64_
 PrmonSeries SomeJob() {
   PrmonSeries series;
   series.start_ns = kStart;
-  series.stop_ns = kStart + 10 * kSecond;
+  series.stop_ns = kStart + 10 * kSecondNs;
   series.samples = {Sample(0, 100, std::nullopt, 1), Sample(2, 300, 200, 3), Sample(8, 500, std::nullopt, 2),
                     Sample(10.01, 0, std::nullopt, 0)};
   series.totals.cpu_user_ns = 9'700'000'000;
@@ -60,7 +58,7 @@ TEST(RenderPrmon, RowsAreSamplesAndTheEndHasTheKernelsTotals) {
 }
 
 TEST(RenderPrmon, RatesArePerSecondOfWallTimeAndMemoryIsAveragedOverTime) {
-  const Json summary = Json::parse(RenderPrmon(SomeJob()).summary);
+  const nlohmann::json summary = nlohmann::json::parse(RenderPrmon(SomeJob()).summary);
   EXPECT_EQ(summary["Max"]["wtime"], 10);
   EXPECT_EQ(summary["Max"]["utime"], 10);  // 9.7 s: rounded, where prmon cuts
   EXPECT_EQ(summary["Max"]["rss"], 900);
@@ -81,7 +79,7 @@ TEST(RenderPrmon, AJobWithoutASampleHasItsEnd) {
   series.stop_ns = series.start_ns;
   const std::string rows = RenderPrmon(series).rows;
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 2);
-  EXPECT_FALSE(Json::parse(RenderPrmon(series).summary)["Avg"].contains("wchar"));
+  EXPECT_FALSE(nlohmann::json::parse(RenderPrmon(series).summary)["Avg"].contains("wchar"));
 }
 
 std::string Text(const std::string& path) {
@@ -126,7 +124,8 @@ TEST(RenderPrmon, WhatPrmonWroteComesBackButForItsFaults) {
     EXPECT_EQ(after[i].size(), 13u);  // no network, no vmem
     for (const auto& [name, value] : after[i]) EXPECT_EQ(value, before[i].at(name)) << i << " " << name;
   }
-  const Json old = Json::parse(Text(folder + "prmon.json")), renewed = Json::parse(written.summary);
+  const nlohmann::json old = nlohmann::json::parse(Text(folder + "prmon.json")),
+                       renewed = nlohmann::json::parse(written.summary);
   for (const auto& [name, value] : renewed["Max"].items()) EXPECT_EQ(value, old["Max"][name]) << name;
   for (const auto& [name, unit] : renewed["Units"]["Max"].items()) EXPECT_EQ(unit, old["Units"]["Max"][name]) << name;
   for (const auto& [name, unit] : renewed["Units"]["Avg"].items()) EXPECT_EQ(unit, old["Units"]["Avg"][name]) << name;

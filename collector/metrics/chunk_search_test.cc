@@ -1,3 +1,4 @@
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/read_records.h"
 
@@ -46,7 +47,7 @@ TEST_F(ChunkSearchTest, ChunksOfAHostWhoseClockIsBehindAreFound) {
   lines.push_back({{"type", "clock"},
                    {"time_ns", At(0)},
                    {"reference", "tcp://s:1"},
-                   {"offset_ns", 100 * kSecond},
+                   {"offset_ns", 100 * kSecondNs},
                    {"uncertainty_ns", 1000}});
   for (int i = 0; i < 20; ++i) lines.push_back(ChunkLine(i, 100 * i, 100 * i + (i == 13 ? 90 : 10 + 0.01 * i)));
   lines.push_back(EndLine(3000));

@@ -13,17 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "collector/metrics/run_figures.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kEpoch = 1'790'000'000 * kSecond;
 constexpr int64_t kLogs = 7;
 
 int64_t Names() {
@@ -135,7 +135,7 @@ void AddSectionsOutsideChunks(RecordAccumulator& to, int64_t count) {
     for (int64_t name = i; name < std::min(i + 500, count); ++name) paths.push_back("outside" + std::to_string(name));
     Record record;
     record.type = RecordType::kEnd;
-    record.end.time_ns = kEpoch + kSecond;
+    record.end.time_ns = kEpoch + kSecondNs;
     for (const std::string& path : paths) record.end.sections.push_back({path, false, 1, 7, 7, {}, {}, {}, 0});
     to.Add(to.AddProcess(ProcessOf(1'000'000 + i), false), record);
   }

@@ -54,8 +54,8 @@ const Document& RowOf(const Document& rows, const std::string& path, bool helper
   for (const Document& row : rows) {
     if (row["path"] == path && row["helper"] == helper) return row;
   }
-  static const Document kNone;
-  return kNone;
+  static const Document kNoRow;
+  return kNoRow;
 }
 
 TEST_F(MeasureAllocationsTest, TheLastLineOfEachProcessCounts) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
 
@@ -84,17 +85,17 @@ TEST_F(MeasureChunksTest, HasNoAttributesWhereNoChunkHasOne) {
 
 TEST_F(MeasureChunksTest, AddsUpWhatTheKernelDid) {
   Line one = ChunkLine(0, 1, 3), other = ChunkLine(1, 3, 5, "zjets"), old = ChunkLine(2, 5, 6, "zjets");
-  one.update({{"system_cpu_ns", kSecond / 2}, {"minor_faults", 10}, {"major_faults", 1}});
-  other.update({{"system_cpu_ns", kSecond / 4}, {"minor_faults", 20}, {"major_faults", 2}});
+  one.update({{"system_cpu_ns", kSecondNs / 2}, {"minor_faults", 10}, {"major_faults", 1}});
+  other.update({{"system_cpu_ns", kSecondNs / 4}, {"minor_faults", 20}, {"major_faults", 2}});
   Line sample = {{"type", "sample"}, {"time_ns", At(2)}, {"rss_bytes", 300}};
-  sample.update({{"rss_peak_bytes", 400}, {"anonymous_bytes", 100}, {"file_bytes", 200}, {"throttled_ns", kSecond}});
+  sample.update({{"rss_peak_bytes", 400}, {"anonymous_bytes", 100}, {"file_bytes", 200}, {"throttled_ns", kSecondNs}});
   Line end = EndLine(6);
   end.update({{"rss_peak_bytes", 900},
               {"anonymous_bytes", 50},
               {"read_calls", 7},
               {"read_call_bytes", 70},
-              {"throttled_ns", 2 * kSecond},
-              {"shared_cpu_ns", 3 * kSecond}});
+              {"throttled_ns", 2 * kSecondNs},
+              {"shared_cpu_ns", 3 * kSecondNs}});
   Line process = ProcessLine(1, 0);
   process["cores"] = 0.3;
   Write("a.jsonl", {process, one, sample, other, old, end});
@@ -128,7 +129,7 @@ TEST_F(MeasureChunksTest, TakesThePeakOfAProcessThatWasKilledFromItsChunks) {
 
 TEST_F(MeasureChunksTest, DoesNotUseSectionsThatClaimMoreThanTheirChunk) {
   Line chunk = ChunkLine(0, 0, 1);
-  chunk["sections"] = Line::array({SectionRowLine("read", 2 * kSecond, 2 * kSecond)});
+  chunk["sections"] = Line::array({SectionRowLine("read", 2 * kSecondNs, 2 * kSecondNs)});
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(2)});
   const Document document = Take();
   ASSERT_EQ(document["sections"].size(), 1u);
@@ -138,12 +139,13 @@ TEST_F(MeasureChunksTest, DoesNotUseSectionsThatClaimMoreThanTheirChunk) {
 
 TEST_F(MeasureChunksTest, TakesTheLatestWordOnSectionsOutsideChunks) {
   Line sample = {{"type", "sample"}, {"time_ns", At(1)}, {"rss_bytes", 1}};
-  sample["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
+  sample["sections"] = Line::array({SectionRowLine("setup", kSecondNs, kSecondNs)});
   Line end = EndLine(9);
-  end["sections"] = {SectionRowLine("setup", kSecond, kSecond), SectionRowLine("merge", 2 * kSecond, 2 * kSecond)};
+  end["sections"] = {SectionRowLine("setup", kSecondNs, kSecondNs),
+                     SectionRowLine("merge", 2 * kSecondNs, 2 * kSecondNs)};
   Write("a.jsonl", {ProcessLine(1, 0), sample, ChunkLine(0, 2, 3), end});
   Line other = EndLine(9);
-  other["sections"] = Line::array({SectionRowLine("setup", 3 * kSecond, 3 * kSecond)});
+  other["sections"] = Line::array({SectionRowLine("setup", 3 * kSecondNs, 3 * kSecondNs)});
   Write("b.jsonl", {ProcessLine(2, 0), other});
   const Document document = Take();
   ASSERT_EQ(document["process_sections"].size(), 2u);
@@ -475,12 +477,12 @@ TEST_F(MeasureChunksTest, FindsPhasesInSpans) {
 
 TEST_F(MeasureChunksTest, AddsHelpersToTheChunksCpuAndLeavesThemOutOfBlocked) {
   Line chunk = ChunkLine(0, 0, 10);
-  chunk["cpu_ns"] = 2 * kSecond;
+  chunk["cpu_ns"] = 2 * kSecondNs;
   chunk["cpu_wait_ns"] = 0;
-  chunk["helper_cpu_ns"] = 12 * kSecond;
+  chunk["helper_cpu_ns"] = 12 * kSecondNs;
   chunk["helper_wait_ns"] = 0;
-  chunk["helper_scope_ns"] = 14 * kSecond;
-  chunk["helper_union_ns"] = 7 * kSecond;
+  chunk["helper_scope_ns"] = 14 * kSecondNs;
+  chunk["helper_union_ns"] = 7 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   const Document document = Take();
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 14);
@@ -509,7 +511,7 @@ TEST_F(MeasureChunksTest, NameTheSectionOfAStragglerThatTookMoreThanTheChunkShou
   for (const double seconds : {55, 45}) {  // of 90 s, where 10 are predicted: more or less than half of the excess
     std::vector<Line> lines = {ProcessLine(1, 0)};
     for (int i = 0; i < 20; ++i) lines.push_back(ChunkLine(i, 100 * i, 100 * i + (i == 13 ? 90 : 10 + 0.01 * i)));
-    const auto ns = static_cast<int64_t>(seconds * static_cast<double>(kSecond));
+    const auto ns = static_cast<int64_t>(seconds * static_cast<double>(kSecondNs));
     lines[14]["sections"] = {SectionRowLine("write", ns, ns)};
     lines.push_back(EndLine(3000));
     Write("a.jsonl", lines);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/measure_fixture.h"
 
 namespace crema {
@@ -404,7 +405,7 @@ TEST_F(MeasureSumsTest, DropsAreToldByTheirCause) {
 TEST_F(MeasureSumsTest, SumsThatClaimMoreTimeThanThereWasAreMalformed) {
   std::vector<Line> lines = {ProcessLine(1), ChunkLine(0, 1, 2)};
   Line sums = SumsOf(std::vector<Line>(1, FullChunk(1)))[0];
-  sums["duration_ns"] = 10 * kSecond;
+  sums["duration_ns"] = 10 * kSecondNs;
   lines.push_back(sums);
   EXPECT_EQ(Measured(lines)["quality"]["records_malformed"], 1);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
@@ -36,18 +37,18 @@ TEST_F(MeasureTreeTest, TakesBoundsCoresAndMemoryFromTheProcessTree) {
     return Line{{"type", "tree_sample"},
                 {"time_ns", At(time)},
                 {"rss_bytes", rss_bytes},
-                {"cpu_user_ns", kSecond},
+                {"cpu_user_ns", kSecondNs},
                 {"cpu_system_ns", 0},
                 {"processes", 1},
                 {"threads", 1},
                 {"process_rows",
-                 {{{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", rss_bytes}, {"cpu_ns", kSecond}, {"threads", 1}}}}};
+                 {{{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", rss_bytes}, {"cpu_ns", kSecondNs}, {"threads", 1}}}}};
   };
   const Line end = {{"type", "run_end"},
                     {"time_ns", At(10)},
                     {"exit_status", 3},
-                    {"tree_cpu_user_ns", 4 * kSecond},
-                    {"tree_cpu_system_ns", kSecond},
+                    {"tree_cpu_user_ns", 4 * kSecondNs},
+                    {"tree_cpu_system_ns", kSecondNs},
                     {"process_peak_rss_bytes", 700000}};
   Write("node-1-1.tree.ndjson", {run, sample(2, 300000), sample(5, 500000), end});
   const Document document = Take();
@@ -72,8 +73,8 @@ TEST_F(MeasureTreeTest, AProcessWithoutAnEndLivesUntilItsLastSample) {
                     {"run_id", "run"}, {"command", {"./a"}},       {"host", "node"},
                     {"pid", 1},        {"start_ns", At(0)},        {"interval_seconds", 1.0}};
   const auto sample = [](double time) {
-    const Line row = {{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", 1}, {"cpu_ns", kSecond}, {"threads", 1}};
-    return Line{{"type", "tree_sample"}, {"time_ns", At(time)}, {"rss_bytes", 1}, {"cpu_user_ns", kSecond},
+    const Line row = {{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", 1}, {"cpu_ns", kSecondNs}, {"threads", 1}};
+    return Line{{"type", "tree_sample"}, {"time_ns", At(time)}, {"rss_bytes", 1}, {"cpu_user_ns", kSecondNs},
                 {"cpu_system_ns", 0},    {"processes", 1},      {"threads", 1},   {"process_rows", {row}}};
   };
   Write("node-1-1.tree.ndjson", {run, sample(2), sample(30)});
@@ -96,7 +97,7 @@ TEST_F(MeasureTreeTest, MeasuresACommandThatRecordsNothing) {
                                  {{"type", "run_end"},
                                   {"time_ns", At(10)},
                                   {"exit_status", 0},
-                                  {"tree_cpu_user_ns", kSecond},
+                                  {"tree_cpu_user_ns", kSecondNs},
                                   {"tree_cpu_system_ns", 0}}});
   MeasureOptions options;
   options.run = "run";
@@ -115,13 +116,13 @@ TEST_F(MeasureTreeTest, CountsSharedPagesOnceAndTakesPeaksOfTheKernel) {
     return Line{{"pid", pid},
                 {"start_ns", At(0)},
                 {"rss_bytes", 300},
-                {"cpu_ns", kSecond},
+                {"cpu_ns", kSecondNs},
                 {"threads", 1},
                 {"name", "pool"},
                 {"rss_peak_bytes", 320},
                 {"anonymous_bytes", 40},
                 {"file_bytes", 260},
-                {"run_delay_ns", kSecond / 2}};
+                {"run_delay_ns", kSecondNs / 2}};
   };
   const Line run = {{"type", "run"}, {"schema", "crema.tree/1"}, {"run_id", "run"}, {"host", "node"},
                     {"pid", 1},      {"start_ns", At(0)}};
@@ -129,7 +130,7 @@ TEST_F(MeasureTreeTest, CountsSharedPagesOnceAndTakesPeaksOfTheKernel) {
                        {"time_ns", At(2)},
                        {"rss_bytes", 600},
                        {"pss_bytes", 310},
-                       {"cpu_user_ns", 2 * kSecond},
+                       {"cpu_user_ns", 2 * kSecondNs},
                        {"cpu_system_ns", 0},
                        {"processes", 2},
                        {"threads", 2},
@@ -158,7 +159,7 @@ std::vector<Line> TreeOf(const std::string& run_id, int64_t start_ns, int64_t sa
            {"host", "node"},
            {"pid", 7},
            {"start_ns", start_ns}},
-          {{"type", "tree_sample"}, {"time_ns", sampled_ns}, {"rss_bytes", 1}, {"cpu_user_ns", kSecond}}};
+          {{"type", "tree_sample"}, {"time_ns", sampled_ns}, {"rss_bytes", 1}, {"cpu_user_ns", kSecondNs}}};
 }
 
 TEST_F(MeasureTreeTest, TakesARunThatHasOnlyAProcessTreeAndNotTheTreeOfAnother) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
 #include "collector/metrics/recorded/sampled_tables.h"
@@ -21,13 +22,13 @@ Line Wait(const char* path, const char* kind, const Line& object, int64_t sample
 /// A chunk of ten seconds: four of CPU, six blocked.
 Line Chunk(const std::vector<Line>& waits, double start = 0) {
   Line chunk = ChunkLine(static_cast<int64_t>(start), start, start + 10);
-  chunk["cpu_ns"] = 4 * kSecond;
+  chunk["cpu_ns"] = 4 * kSecondNs;
   chunk["cpu_wait_ns"] = 0;
   if (!waits.empty()) chunk["waits"] = waits;
   return chunk;
 }
 
-double Part(const Document& document, const std::string& part) {
+double BudgetPart(const Document& document, const std::string& part) {
   for (const Document& row : document["budget"]) {
     if (row["part"] == part) return row["core_seconds"].get<double>();
   }
@@ -59,14 +60,14 @@ TEST_F(MeasureWaitsTest, OfChunksWithoutLinesKeepTheirNames) {
   Line sums = {
       {"type", "sums"},         {"time_ns", At(10)},       {"reason", "log_size"},   {"dataset", "ttbar"},
       {"file", "a.root"},       {"pass", nullptr},         {"status", "ok"},         {"chunks", 1},
-      {"begun", Line::array()}, {"first_start_ns", At(0)}, {"last_stop_ns", At(10)}, {"duration_ns", 10 * kSecond}};
-  for (const char* field : {"min_duration_ns", "max_duration_ns"}) sums[field] = 10 * kSecond;
+      {"begun", Line::array()}, {"first_start_ns", At(0)}, {"last_stop_ns", At(10)}, {"duration_ns", 10 * kSecondNs}};
+  for (const char* field : {"min_duration_ns", "max_duration_ns"}) sums[field] = 10 * kSecondNs;
   for (const char* field :
        {"chunks_with_events", "events", "bytes_read", "bytes_uncompressed", "helper_cpu_ns", "cpu_wait_ns",
         "helper_wait_ns", "helper_scope_ns", "helper_union_ns", "helper_joined_ns"}) {
     sums[field] = 0;
   }
-  sums["cpu_ns"] = 4 * kSecond;
+  sums["cpu_ns"] = 4 * kSecondNs;
   sums["lanes_peak"] = 1;
   for (const char* field : {"sections", "memory_sections", "metrics", "cuts", "activities"}) {
     sums[field] = Line::array();
@@ -156,10 +157,10 @@ TEST_F(MeasureWaitsTest, PlainNamesHaveNoTypes) {
 
 TEST_F(MeasureWaitsTest, OwnersThatWaitForHelpersAreNotBlocked) {
   Line chunk = Chunk({Wait("", "lock or condition", nullptr, 60), Wait("", "read", "/data/a", 30)});
-  chunk["helper_cpu_ns"] = 4 * kSecond;
+  chunk["helper_cpu_ns"] = 4 * kSecondNs;
   chunk["helper_wait_ns"] = 0;
-  chunk["helper_scope_ns"] = 4 * kSecond;
-  chunk["helper_union_ns"] = 4 * kSecond;
+  chunk["helper_scope_ns"] = 4 * kSecondNs;
+  chunk["helper_union_ns"] = 4 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   const Document rows = Take()["waits"];
   ASSERT_EQ(rows.size(), 2u);  // two seconds are left, both of reading: the waits at locks were for the helper
@@ -170,15 +171,15 @@ TEST_F(MeasureWaitsTest, OwnersThatWaitForHelpersAreNotBlocked) {
 
 TEST_F(MeasureWaitsTest, ManyWaitsForCpusMakeThemCoarse) {
   Line chunk = Chunk({Wait("", "read", "/data/a", 100)});
-  chunk["cpu_wait_ns"] = 3 * kSecond;
+  chunk["cpu_wait_ns"] = 3 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   EXPECT_TRUE(Take()["waits"][0]["coarse"].get<bool>());
 }
 
 TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
   Line chunk = Chunk({});
-  chunk["unannounced_cpu_ns"] = 4 * kSecond;
-  chunk["children_cpu_ns"] = 1 * kSecond;
+  chunk["unannounced_cpu_ns"] = 4 * kSecondNs;
+  chunk["children_cpu_ns"] = 1 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   const Document document = Take();
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 9);
@@ -188,13 +189,13 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_joined"), 5);
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 1);
   EXPECT_DOUBLE_EQ(Metric(document, "lane_time"), 10);
-  EXPECT_DOUBLE_EQ(Part(document, "compute"), 9);
+  EXPECT_DOUBLE_EQ(BudgetPart(document, "compute"), 9);
 }
 
 TEST_F(MeasureWaitsTest, ThreadsAndChildrenThatNobodyLooksAtMakeNoRangeWider) {
   Line chunk = Chunk({Wait("", "running", nullptr, 40), Wait("", "read", "pipe", 60)});
-  chunk["unannounced_cpu_ns"] = 1 * kSecond;
-  chunk["children_cpu_ns"] = 2 * kSecond;
+  chunk["unannounced_cpu_ns"] = 1 * kSecondNs;
+  chunk["children_cpu_ns"] = 2 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   const Document row = Take()["waits"][0];
   EXPECT_DOUBLE_EQ(row["seconds"].get<double>(), 3);
@@ -213,11 +214,11 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsHaveAsManyCoresAsTheyUsed) {
     EXPECT_LT(Metric(document, "oversubscribed_core_seconds"), 1) << others_ns;
     return Metric(document, "peak_cores");
   };
-  EXPECT_EQ(cores(kSecond / 10, 20 * kSecond), 2) << "two threads, for which the owner waits";
-  EXPECT_EQ(cores(kSecond / 10, 30 * kSecond), 3);
-  EXPECT_EQ(cores(10 * kSecond, 20 * kSecond), 3) << "the owner computes beside them";
-  EXPECT_EQ(cores(5 * kSecond, 5 * kSecond), 1) << "in turns";
-  EXPECT_EQ(cores(8 * kSecond, 5 * kSecond / 2), 1) << "mostly in turns";
+  EXPECT_EQ(cores(kSecondNs / 10, 20 * kSecondNs), 2) << "two threads, for which the owner waits";
+  EXPECT_EQ(cores(kSecondNs / 10, 30 * kSecondNs), 3);
+  EXPECT_EQ(cores(10 * kSecondNs, 20 * kSecondNs), 3) << "the owner computes beside them";
+  EXPECT_EQ(cores(5 * kSecondNs, 5 * kSecondNs), 1) << "in turns";
+  EXPECT_EQ(cores(8 * kSecondNs, 5 * kSecondNs / 2), 1) << "mostly in turns";
 }
 
 TEST_F(MeasureWaitsTest, WhyTheyAreNotKnownIsSaidUnlessTheyWereSwitchedOff) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/read_records.h"
@@ -129,13 +130,13 @@ class RandomRun {
     const std::string dataset = Name("data", 3);
     for (const char* status : {"ok", "failed"}) {
       for (int64_t chunks = 2; chunks < 10; chunks += 2 + Below(3)) {
-        const int64_t duration_ns = chunks * kSecond / 2;
+        const int64_t duration_ns = chunks * kSecondNs / 2;
         const auto stop = time + static_cast<double>(chunks);
         log.lines.push_back({{"type", "sums"}, {"time_ns", At(stop)}, {"reason", "log_share"}, {"dataset", dataset}});
         Line& sums = log.lines.back();
         sums.update({{"file", "summed.root"}, {"status", status}, {"chunks", chunks}, {"events", 10 * chunks}});
         sums.update({{"chunks_with_events", chunks}, {"first_start_ns", At(time)}, {"last_stop_ns", At(stop)}});
-        sums.update({{"duration_ns", duration_ns}, {"max_duration_ns", kSecond}, {"cpu_ns", Below(duration_ns)}});
+        sums.update({{"duration_ns", duration_ns}, {"max_duration_ns", kSecondNs}, {"cpu_ns", Below(duration_ns)}});
         sums.update({{"cpu_wait_ns", chunks}, {"helper_wait_ns", 0}, {"lanes_peak", 2}, {"bytes_read", chunks}});
         sums["begun"] = {Below(40)};
         sums["sections"] = MakeSections(duration_ns);

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <string>
 
+#include "collector/idioms/seconds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 
 using Line = nlohmann::ordered_json;
 
-inline constexpr int64_t kSecond = 1'000'000'000;
 /// A time that tests count from, Unix nanoseconds.
-inline constexpr int64_t kEpoch = 1'790'000'000 * kSecond;
+inline constexpr int64_t kEpoch = 1'790'000'000 * kSecondNs;
 
 inline int64_t At(double seconds) { return kEpoch + static_cast<int64_t>(seconds * 1e9); }
 

@@ -218,7 +218,7 @@ void PlaceUnended(AttemptList* list) {
 constexpr size_t kSortedPoints = 201;
 constexpr int kMostBins = 120;
 
-std::optional<double> Number(int64_t value) {
+std::optional<double> NumberOf(int64_t value) {
   return value == AttemptRow::kUnknown ? std::nullopt : std::optional<double>(static_cast<double>(value));
 }
 
@@ -230,11 +230,12 @@ struct Quantity {
 constexpr Quantity kDuration = {"duration_seconds", [](const AttemptList& list, size_t i) -> std::optional<double> {
                                   return list.rows[i].duration_ns / 1e9;
                                 }};
-constexpr Quantity kEvents = {"events", [](const AttemptList& list, size_t i) { return Number(list.rows[i].events); }};
+constexpr Quantity kEvents = {"events",
+                              [](const AttemptList& list, size_t i) { return NumberOf(list.rows[i].events); }};
 constexpr Quantity kQuantities[kShapedQuantities] = {
     kDuration,
-    {"bytes_read", [](const AttemptList& list, size_t i) { return Number(list.bytes[i].read); }},
-    {"bytes_uncompressed", [](const AttemptList& list, size_t i) { return Number(list.bytes[i].uncompressed); }},
+    {"bytes_read", [](const AttemptList& list, size_t i) { return NumberOf(list.bytes[i].read); }},
+    {"bytes_uncompressed", [](const AttemptList& list, size_t i) { return NumberOf(list.bytes[i].uncompressed); }},
 };
 
 struct Pair {
@@ -245,7 +246,7 @@ struct Pair {
 constexpr Pair kPairs[] = {
     {kEvents, kDuration},
     {kEvents,
-     {"rss_stop_bytes", [](const AttemptList& list, size_t i) { return Number(list.rows[i].rss_stop_bytes); }}},
+     {"rss_stop_bytes", [](const AttemptList& list, size_t i) { return NumberOf(list.rows[i].rss_stop_bytes); }}},
 };
 
 bool IsCounted(const AttemptRow& row) { return row.status == AttemptState::kOk && row.duration_ns >= 0; }

@@ -3,13 +3,13 @@
 
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kStart = 1'790'000'000'000'000'000;
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kRunStart = 1'790'000'000'000'000'000;
 
 struct MadeTask {
   uint64_t thread;
@@ -19,15 +19,15 @@ struct MadeTask {
 
 /// One process; a chunk of a second in thread 7 at each of these seconds.
 RunDetail DetailOf(const std::vector<int64_t>& chunks, const std::vector<MadeTask>& tasks, DetailOptions options = {}) {
-  const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
+  const AttemptProcess process = {{"run", "node", 1, kRunStart}, "node:1"};
   const auto attempts = [&](const OnAttempt& on_attempt) {
     for (const int64_t second : chunks) {
       ChunkFact chunk;
       chunk.number = second;
       chunk.thread = 7;
       chunk.tid = 70;
-      chunk.start_ns = kStart + second * kSecond;
-      chunk.stop_ns = chunk.start_ns + kSecond;
+      chunk.start_ns = kRunStart + second * kSecondNs;
+      chunk.stop_ns = chunk.start_ns + kSecondNs;
       on_attempt({process, AttemptState::kOk, chunk});
     }
     return absl::OkStatus();
@@ -37,15 +37,15 @@ RunDetail DetailOf(const std::vector<int64_t>& chunks, const std::vector<MadeTas
       TaskFact fact;
       fact.prefix = "process";
       fact.thread = made.thread;
-      fact.start_ns = kStart + made.from * kSecond;
-      fact.stop_ns = kStart + made.to * kSecond;
+      fact.start_ns = kRunStart + made.from * kSecondNs;
+      fact.stop_ns = kRunStart + made.to * kSecondNs;
       fact.outcome = made.failed ? "error" : "memory";
       on_task({process, fact});
     }
     return absl::OkStatus();
   };
   Measurement measurement;
-  measurement.run.start_ns = kStart;
+  measurement.run.start_ns = kRunStart;
   measurement.metrics.Set("wall_time", 20.0);
   measurement.quality.tasks_read = tasks.size();
   return ReadRunDetail(measurement, attempts, options, read_tasks);
@@ -54,8 +54,8 @@ RunDetail DetailOf(const std::vector<int64_t>& chunks, const std::vector<MadeTas
 TEST(TaskBars, StandOnTheRowsOfTheirThreads) {
   const RunDetail detail = DetailOf({2, 6}, {{7, 5, 8}, {7, 1, 4, true}, {7, 9, 10}});
   ASSERT_EQ(detail.tasks.size(), 3u);
-  EXPECT_EQ(detail.tasks[0].start_ns, 1 * kSecond) << "by start";
-  EXPECT_EQ(detail.tasks[0].stop_ns, 4 * kSecond);
+  EXPECT_EQ(detail.tasks[0].start_ns, 1 * kSecondNs) << "by start";
+  EXPECT_EQ(detail.tasks[0].stop_ns, 4 * kSecondNs);
   EXPECT_TRUE(detail.tasks[0].failed);
   EXPECT_TRUE(detail.tasks[0].has_chunk);
   EXPECT_TRUE(detail.tasks[1].has_chunk);

@@ -8,8 +8,6 @@
 namespace crema {
 namespace {
 
-constexpr double kForever = std::numeric_limits<double>::infinity();
-
 // Fewer ratios do not show how much the chunks of a dataset vary: those of all datasets stand for them.
 constexpr size_t kFewestRatios = 8;
 

@@ -12,8 +12,6 @@
 namespace crema {
 namespace {
 
-constexpr double kForever = std::numeric_limits<double>::infinity();
-
 // Chunks of one thread may seem to overlap by so much, because the clock of their times is set: a hundredth of a second
 // is a lane, this is none. Of chunks that take less than ten times as long, a tenth.
 constexpr double kClockError = 1e-3;

@@ -32,6 +32,8 @@ struct ObservedChunk {
   }
 };
 
+inline constexpr double kForever = std::numeric_limits<double>::infinity();
+
 /// Lanes that begin and end together.
 struct ObservedWorker {
   std::string name;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "collector/charts/chart.h"
 #include "collector/diagnosis/verdict_table.h"
 #include "collector/measurement/measurement.h"
@@ -18,9 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool Holds(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
-
-std::string PageOf(const Json& document, const std::vector<PageChart>& charts) {
+std::string PageWithCharts(const Json& document, const std::vector<PageChart>& charts) {
   RunDetail detail;
   detail.why_no_attempts = "no chunk was recorded";
   return ReportPage(MeasurementOf(document), detail, charts, {{"light", Json::object()}, {"dark", Json::object()}});
@@ -40,18 +39,18 @@ std::smatch LinkOfFinding(const std::string& page) {
 
 TEST(PagePlaces, EachVerdictLeadsToABlockOfThePage) {
   for (const VerdictRule& rule : VerdictTable()) {
-    const std::string page = PageOf(WithVerdict(rule.id), {});
+    const std::string page = PageWithCharts(WithVerdict(rule.id), {});
     const std::smatch link = LinkOfFinding(page);
     ASSERT_FALSE(link.empty()) << rule.id;
     EXPECT_EQ(link[1].str(), rule.place) << rule.id;
     const std::string heading = link[1] == "overview" ? "id=\"overview\" aria-label=\"" + link[2].str() + "\""
                                                       : "<h2 id=\"" + link[1].str() + "\">" + link[2].str();
-    EXPECT_TRUE(Holds(page, heading)) << rule.id << ": " << heading;
+    EXPECT_TRUE(absl::StrContains(page, heading)) << rule.id << ": " << heading;
   }
 }
 
 TEST(PagePlaces, AVerdictOfAnotherVersionLeadsToTheOverview) {
-  const std::string page = PageOf(WithVerdict("not-yet-known"), {});
+  const std::string page = PageWithCharts(WithVerdict("not-yet-known"), {});
   EXPECT_EQ(LinkOfFinding(page)[1], "overview");
 }
 
@@ -77,8 +76,8 @@ TEST(PagePlaces, EachChartIsOnThePage) {
   for (const ChartKind& kind : ChartKinds()) {
     if (IsDrawnByThePage(kind.name) || kind.family == "Comparison") continue;  // a page compares in its own way
     const PageChart chart = ChartOf(kind);
-    const std::string page = PageOf(DocumentWith(BlockOfFamily(kind.family)), {chart});
-    EXPECT_TRUE(Holds(page, "data-chart=\"" + chart.chart.name + "\"")) << kind.name;
+    const std::string page = PageWithCharts(DocumentWith(BlockOfFamily(kind.family)), {chart});
+    EXPECT_TRUE(absl::StrContains(page, "data-chart=\"" + chart.chart.name + "\"")) << kind.name;
   }
 }
 

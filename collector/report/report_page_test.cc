@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "collector/measurement/measurement.h"
 #include "collector/plot_data/run_detail.h"
 #include "nlohmann/json.hpp"
@@ -15,8 +16,6 @@ namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-bool Holds(const std::string& html, std::string_view part) { return html.find(part) != std::string::npos; }
 
 RunDetail NothingRecorded() {
   RunDetail detail;
@@ -39,9 +38,10 @@ TEST(ReportPage, EveryBlockWithoutDataSaysWhy) {
   const std::string page = PageOf(Json{{"run", {{"engine", "dask"}}}}, NothingRecorded());
   for (const char* block : {"timeline", "time", "workers", "chunks", "fine", "custom", "failures"}) {
     const std::string html = BlockOf(page, block);
-    EXPECT_TRUE(Holds(html, "class=\"absent\"") || Holds(html, "class=\"quiet\"")) << block << ": " << html;
+    EXPECT_TRUE(absl::StrContains(html, "class=\"absent\"") || absl::StrContains(html, "class=\"quiet\""))
+        << block << ": " << html;
   }
-  EXPECT_TRUE(Holds(BlockOf(page, "timeline"), "no chunk was recorded"));
+  EXPECT_TRUE(absl::StrContains(BlockOf(page, "timeline"), "no chunk was recorded"));
   EXPECT_EQ(BlockOf(PageOf(Json::object(), NothingRecorded()), "fine"), "") << "only engines keep these books";
 }
 
@@ -52,8 +52,8 @@ TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {
   const size_t tile = page.find("id=\"tile-cpu_efficiency\"");
   ASSERT_NE(tile, std::string::npos);
   const std::string html = page.substr(tile, page.find("</div>\n", tile) - tile);
-  EXPECT_TRUE(Holds(html, "<span class=\"dash\" title=\"not measured\">–</span>")) << html;
-  EXPECT_TRUE(Holds(html, "not measured: no chunk has a CPU time")) << html;
+  EXPECT_TRUE(absl::StrContains(html, "<span class=\"dash\" title=\"not measured\">–</span>")) << html;
+  EXPECT_TRUE(absl::StrContains(html, "not measured: no chunk has a CPU time")) << html;
 }
 
 TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWhatGuardsAdd) {
@@ -65,44 +65,47 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
       "process_peak_rss_bytes": {"unit": "B"}, "max_processes": {"unit": "count"}},
       "quality": {"not_measured": {"tree_write_bytes": "the kernel does not count it"}}})");
   const std::string page = PageOf(document, NothingRecorded());
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25</data>\u00a0<small>%<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_memory_bytes\" value=\"1048576\">1</data>\u00a0<small>MiB<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2</data>\u00a0<small>MB<"));
-  EXPECT_TRUE(Holds(page, ">512\u00a0KiB</data> in the largest process"));
-  EXPECT_TRUE(Holds(page, "not measured: the kernel does not count it"));
-  EXPECT_TRUE(Holds(page, "What its 4 cores did"));
-  EXPECT_TRUE(Holds(
+  EXPECT_TRUE(
+      absl::StrContains(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25</data>\u00a0<small>%<"));
+  EXPECT_TRUE(absl::StrContains(
+      page, "data-key=\"metrics.tree_peak_memory_bytes\" value=\"1048576\">1</data>\u00a0<small>MiB<"));
+  EXPECT_TRUE(
+      absl::StrContains(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2</data>\u00a0<small>MB<"));
+  EXPECT_TRUE(absl::StrContains(page, ">512\u00a0KiB</data> in the largest process"));
+  EXPECT_TRUE(absl::StrContains(page, "not measured: the kernel does not count it"));
+  EXPECT_TRUE(absl::StrContains(page, "What its 4 cores did"));
+  EXPECT_TRUE(absl::StrContains(
       page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used by it 75.0\u00a0%\""));
-  EXPECT_TRUE(Holds(page, "Per process"));
-  EXPECT_TRUE(Holds(page, ">sort<"));
-  EXPECT_TRUE(Holds(page, "id=\"without-chunks\""));
+  EXPECT_TRUE(absl::StrContains(page, "Per process"));
+  EXPECT_TRUE(absl::StrContains(page, ">sort<"));
+  EXPECT_TRUE(absl::StrContains(page, "id=\"without-chunks\""));
   for (const char* block : {"timeline", "time", "throughput", "workers", "chunks", "inputs", "custom", "failures"}) {
     EXPECT_EQ(BlockOf(page, block), "") << block;
   }
-  EXPECT_FALSE(Holds(page, "href=\"#timeline\""));
+  EXPECT_FALSE(absl::StrContains(page, "href=\"#timeline\""));
 }
 
 TEST(ReportPage, RequestsToStorageAreATableBesideTheInputs) {
-  EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"requests\""));
+  EXPECT_FALSE(absl::StrContains(PageOf(Json::object(), NothingRecorded()), "id=\"requests\""));
   const Json document = Json::parse(R"({"requests": [{"server": "root://<eos>", "operation": "readv", "calls": 1200,
       "bytes": 2000000, "seconds": 3, "max_seconds": 0.5, "errors": 7}]})");
   const std::string html = BlockOf(PageOf(document, NothingRecorded()), "inputs");
   const std::string card = html.substr(html.find("id=\"requests\""));
   for (const char* part :
        {"root://&lt;eos&gt;", ">readv<", "1\u00a0200", "2\u00a0MB", "3.00\u00a0s", "500\u00a0ms", ">7<"}) {
-    EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
+    EXPECT_TRUE(absl::StrContains(card, part)) << part << " in " << card;
   }
 }
 
 TEST(ReportPage, FunctionsAreATableBesideTheSectionsThatTheyAreOf) {
-  EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"functions\""));
+  EXPECT_FALSE(absl::StrContains(PageOf(Json::object(), NothingRecorded()), "id=\"functions\""));
   const Json document =
       Json::parse(R"({"functions": [{"section": "select/jets", "dataset": "zjets", "function": "<fit>",
       "file": "/a.py", "line": 12, "samples": 700, "share": 0.7, "share_error": 0.0144}]})");
   const std::string html = BlockOf(PageOf(document, NothingRecorded()), "time");
   const std::string card = html.substr(html.find("id=\"functions\""));
   for (const char* part : {"select/jets", "&lt;fit&gt;", "/a.py", "70.0\u00a0%", "1.4\u00a0%"}) {
-    EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
+    EXPECT_TRUE(absl::StrContains(card, part)) << part << " in " << card;
   }
 }
 
@@ -110,8 +113,8 @@ TEST(ReportPage, TheTableOfWorkersHasTheirShortNames) {
   const Json document = Json::parse(R"({"workers": [{"name": "tcp://lxb-0001.cern.example:4000", "chunks": 3},
       {"name": "tcp://lxb-0002.cern.example:4000", "chunks": 4}]})");
   const std::string html = BlockOf(PageOf(document, NothingRecorded()), "workers");
-  EXPECT_TRUE(Holds(html, ">0001:4000<")) << html;
-  EXPECT_TRUE(Holds(html, ">0002:4000<")) << html;
+  EXPECT_TRUE(absl::StrContains(html, ">0001:4000<")) << html;
+  EXPECT_TRUE(absl::StrContains(html, ">0002:4000<")) << html;
 }
 
 TEST(ReportPage, BarsOfSectionsSayWhatTheyMostlyDid) {
@@ -124,9 +127,9 @@ TEST(ReportPage, BarsOfSectionsSayWhatTheyMostlyDid) {
   const size_t read = table.find(">read<"), select = table.find(">select<"), fill = table.find(">fill<");
   ASSERT_LT(read, select);
   ASSERT_LT(select, fill);
-  EXPECT_TRUE(Holds(table.substr(read, select - read), "<rect class=\"wait\""));
-  EXPECT_TRUE(Holds(table.substr(select, fill - select), "<rect class=\"cpu\""));
-  EXPECT_TRUE(Holds(table.substr(fill, 500), "<rect class=\"unknown\""));
+  EXPECT_TRUE(absl::StrContains(table.substr(read, select - read), "<rect class=\"wait\""));
+  EXPECT_TRUE(absl::StrContains(table.substr(select, fill - select), "<rect class=\"cpu\""));
+  EXPECT_TRUE(absl::StrContains(table.substr(fill, 500), "<rect class=\"unknown\""));
 }
 
 /// A page with one chart that is folded, of `values` over ranks.
@@ -145,16 +148,16 @@ std::string PageWithChart(const std::vector<double>& values) {
 
 TEST(ReportPage, AChartWhoseValuesAreAllEqualIsASentence) {
   const std::string equal = PageWithChart({6, 6, 6});
-  EXPECT_TRUE(Holds(equal, "<b>How many?</b> all values are equal: 6"));
-  EXPECT_FALSE(Holds(equal, "data-chart=\"made\""));
-  EXPECT_TRUE(Holds(PageWithChart({6, 6, 7}), "data-chart=\"made\""));
-  EXPECT_TRUE(Holds(PageWithChart({6}), "data-chart=\"made\""));
+  EXPECT_TRUE(absl::StrContains(equal, "<b>How many?</b> all values are equal: 6"));
+  EXPECT_FALSE(absl::StrContains(equal, "data-chart=\"made\""));
+  EXPECT_TRUE(absl::StrContains(PageWithChart({6, 6, 7}), "data-chart=\"made\""));
+  EXPECT_TRUE(absl::StrContains(PageWithChart({6}), "data-chart=\"made\""));
 }
 
 TEST(ReportPage, RoomIsKeptForAChartThatIsNotYetDrawn) {
   const std::string page = PageWithChart({1, 2});
-  EXPECT_TRUE(Holds(page, "data-height=\"264\""));
-  EXPECT_TRUE(Holds(page, "\"height\":200"));
+  EXPECT_TRUE(absl::StrContains(page, "data-height=\"264\""));
+  EXPECT_TRUE(absl::StrContains(page, "\"height\":200"));
 }
 
 /// The key figure of that id, in a page with a baseline.
@@ -171,36 +174,39 @@ TEST(ReportPage, AKeyFigureSaysHowItDiffersFromTheBaselines) {
       "peak_memory_bytes": null, "balance": 0.9, "num_attempts": 9, "num_failed_attempts": 2}})");
   const Json now = Json::parse(R"({"metrics": {"wall_time": 8, "total_events": 5, "cpu_efficiency": 0.42,
       "peak_memory_bytes": 1024, "balance": 0.9, "num_attempts": 9, "num_failed_attempts": 3}})");
-  EXPECT_TRUE(Holds(TileOf(now, before, "wall_time"),
-                    "<p class=\"change better\">✓ -20.0\u00a0% from 10.0\u00a0s: better</p>"));
-  EXPECT_TRUE(Holds(TileOf(now, before, "cpu_efficiency"),
-                    "<p class=\"change worse\">✕ -8.0\u00a0points from 50\u00a0%: worse</p>"));
-  EXPECT_TRUE(Holds(TileOf(now, before, "balance"), "<p class=\"change\">as in the baseline</p>"));
-  EXPECT_TRUE(Holds(TileOf(now, before, "peak_memory_bytes"), "<p class=\"change\">not measured in the baseline</p>"));
-  EXPECT_TRUE(Holds(TileOf(now, before, "num_failed_attempts"),
-                    "<p class=\"change\">+1 from 2: within the noise, \u00b14.4</p>"));
-  EXPECT_FALSE(Holds(PageOf(now, NothingRecorded()), "class=\"change"));
+  EXPECT_TRUE(absl::StrContains(TileOf(now, before, "wall_time"),
+                                "<p class=\"change better\">✓ -20.0\u00a0% from 10.0\u00a0s: better</p>"));
+  EXPECT_TRUE(absl::StrContains(TileOf(now, before, "cpu_efficiency"),
+                                "<p class=\"change worse\">✕ -8.0\u00a0points from 50\u00a0%: worse</p>"));
+  EXPECT_TRUE(absl::StrContains(TileOf(now, before, "balance"), "<p class=\"change\">as in the baseline</p>"));
+  EXPECT_TRUE(absl::StrContains(TileOf(now, before, "peak_memory_bytes"),
+                                "<p class=\"change\">not measured in the baseline</p>"));
+  EXPECT_TRUE(absl::StrContains(TileOf(now, before, "num_failed_attempts"),
+                                "<p class=\"change\">+1 from 2: within the noise, \u00b14.4</p>"));
+  EXPECT_FALSE(absl::StrContains(PageOf(now, NothingRecorded()), "class=\"change"));
 }
 
 TEST(ReportPage, TheTimeOfOtherWorkIsNeitherBetterNorWorse) {
   const Json before =
       Json::parse(R"({"run": {"name": "<i>old</i>"}, "metrics": {"wall_time": 10, "total_events": 5}})");
   const Json now = Json::parse(R"({"metrics": {"wall_time": 8, "total_events": 4}})");
-  EXPECT_TRUE(Holds(TileOf(now, before, "wall_time"),
-                    "<p class=\"change\">-20.0\u00a0% from 10.0\u00a0s: of other events</p>"));
+  EXPECT_TRUE(absl::StrContains(TileOf(now, before, "wall_time"),
+                                "<p class=\"change\">-20.0\u00a0% from 10.0\u00a0s: of other events</p>"));
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
   const Measurement baseline = MeasurementOf(before);
   const std::string page = ReportPage(MeasurementOf(now), NothingRecorded(), {}, themes, &baseline);
-  EXPECT_TRUE(Holds(page, "&lt;i&gt;old&lt;/i&gt;"));
-  EXPECT_TRUE(Holds(page, "<strong>What should be equal is not: <bdi>events</bdi> 5 before, 4 now.</strong>"));
+  EXPECT_TRUE(absl::StrContains(page, "&lt;i&gt;old&lt;/i&gt;"));
+  EXPECT_TRUE(
+      absl::StrContains(page, "<strong>What should be equal is not: <bdi>events</bdi> 5 before, 4 now.</strong>"));
 }
 
 TEST(ReportPage, NamesInTheHeadStayTextWhateverBytesTheyHold) {
   const Json document = {{"run", {{"name", "</title><script>alert(1)</script>\xFF"}}}};
   const std::string page = PageOf(document, NothingRecorded());
-  EXPECT_FALSE(Holds(page, "<script>alert"));
-  EXPECT_FALSE(Holds(page, "\xFF"));
-  EXPECT_TRUE(Holds(page, "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;\uFFFD")) << page.substr(0, 3000);
+  EXPECT_FALSE(absl::StrContains(page, "<script>alert"));
+  EXPECT_FALSE(absl::StrContains(page, "\xFF"));
+  EXPECT_TRUE(absl::StrContains(page, "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;\uFFFD"))
+      << page.substr(0, 3000);
 }
 
 TEST(ReportPage, IsKnownByItsBeginning) {
@@ -224,7 +230,7 @@ TEST(ReportPage, TheFindingOfFailuresSaysWhichErrorWasMostOften) {
   const Json document = Json::parse(
       R"({"verdicts": [{"id": "failing-chunks", "severity": "warning", "sentence": "3 of 9 attempts failed."}]})");
   const std::string page = PageOf(document, detail);
-  EXPECT_TRUE(Holds(
+  EXPECT_TRUE(absl::StrContains(
       page,
       "Most often: <q><bdi>XRootD: operation &lt;expired&gt;</bdi></q> (2 of 3; first on <bdi>w5</bdi> at 2:16)."))
       << BlockOf(page, "overview");
@@ -236,10 +242,10 @@ TEST(ReportPage, TheCutFlowSaysOfHowManyEventsTheResultsMayBe) {
       "workers": [{"name": "a", "state": "ended", "start": 0, "stop": 100, "chunks": 5, "events": 500},
                   {"name": "b", "state": "lost", "start": 0, "stop": 40, "chunks": 4, "events": 400}]})");
   const auto cut_flow = [&document] { return BlockOf(PageOf(document, NothingRecorded()), "custom"); };
-  EXPECT_TRUE(Holds(cut_flow(), "4 chunks had ended in workers that vanished.")) << cut_flow();
-  EXPECT_TRUE(Holds(cut_flow(), "the results are of 500 to 900 events."));
+  EXPECT_TRUE(absl::StrContains(cut_flow(), "4 chunks had ended in workers that vanished.")) << cut_flow();
+  EXPECT_TRUE(absl::StrContains(cut_flow(), "the results are of 500 to 900 events."));
   document["workers"][1]["state"] = "ended";
-  EXPECT_FALSE(Holds(cut_flow(), "vanished"));
+  EXPECT_FALSE(absl::StrContains(cut_flow(), "vanished"));
 }
 
 TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
@@ -256,13 +262,13 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   const size_t best = reported.find(">8 cores<"), next = reported.find(">&lt;b&gt; 2 times as fast<");
   ASSERT_NE(best, std::string::npos) << reported;
   EXPECT_LT(best, next);
-  EXPECT_TRUE(Holds(reported, "title=\"--faster &lt;b&gt;=2\""));
-  EXPECT_TRUE(Holds(reported, "\u221250") || Holds(reported, "-50")) << reported;
-  EXPECT_TRUE(Holds(reported, "4.00\u00a0s to 6.00\u00a0s")) << reported;
-  EXPECT_TRUE(Holds(reported, "it has one worker"));
-  EXPECT_TRUE(Holds(reported, "Predicted from one run, not measured."));
+  EXPECT_TRUE(absl::StrContains(reported, "title=\"--faster &lt;b&gt;=2\""));
+  EXPECT_TRUE(absl::StrContains(reported, "\u221250") || absl::StrContains(reported, "-50")) << reported;
+  EXPECT_TRUE(absl::StrContains(reported, "4.00\u00a0s to 6.00\u00a0s")) << reported;
+  EXPECT_TRUE(absl::StrContains(reported, "it has one worker"));
+  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured."));
   outlook.prediction = {{"refused", "chunks are missing"}};
-  EXPECT_TRUE(Holds(
+  EXPECT_TRUE(absl::StrContains(
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),
       "Nothing is predicted from this run: chunks are missing"));
 }
@@ -275,8 +281,8 @@ TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
   const std::string whole = ReportPage(MeasurementOf(document), NothingRecorded(), {}, themes);
   const std::string cut = ReportPage(MeasurementOf(document), NothingRecorded(), {}, themes, nullptr, 1000);
   EXPECT_LT(cut.size(), whole.size());
-  EXPECT_TRUE(Holds(cut, "tables end after 50 rows"));
-  EXPECT_FALSE(Holds(whole, "tables end after 50 rows"));
+  EXPECT_TRUE(absl::StrContains(cut, "tables end after 50 rows"));
+  EXPECT_FALSE(absl::StrContains(whole, "tables end after 50 rows"));
 }
 
 /// Fault [shown]: so many names that the charts of them would make the report too large to be opened
@@ -296,9 +302,9 @@ TEST(ReportPage, LeavesOutTheLargestChartsBeforeItGetsTooLarge) {
   const size_t largest = whole.size() - 1'000'000;
   const std::string cut = ReportPage(Measurement(), NothingRecorded(), charts, themes, nullptr, largest);
   EXPECT_LE(cut.size(), largest);
-  EXPECT_TRUE(Holds(cut, "the largest charts were left out"));
-  EXPECT_TRUE(Holds(cut, "crema plot many_marks"));
-  EXPECT_TRUE(Holds(cut, "spec-few_marks"));
+  EXPECT_TRUE(absl::StrContains(cut, "the largest charts were left out"));
+  EXPECT_TRUE(absl::StrContains(cut, "crema plot many_marks"));
+  EXPECT_TRUE(absl::StrContains(cut, "spec-few_marks"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "collector/measurement/measurement.h"
 #include "collector/report/report_page.h"
 #include "nlohmann/json.hpp"
@@ -10,8 +11,6 @@ namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-bool Holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// Numbers and units do not part at the end of a line.
 std::string WithBlanks(std::string html) {
@@ -25,8 +24,8 @@ TEST(SummaryFragment, IsOnePieceAlsoOfNothing) {
     const std::string html = SummaryFragment(MeasurementOf(document));
     EXPECT_EQ(html.rfind("<div class=\"crema\"><style>", 0), 0U);
     EXPECT_EQ(html.substr(html.size() - 7), "</div>\n");
-    EXPECT_TRUE(Holds(html, "Not known: "));
-    EXPECT_TRUE(Holds(html, "Nothing is known about the quality"));
+    EXPECT_TRUE(absl::StrContains(html, "Not known: "));
+    EXPECT_TRUE(absl::StrContains(html, "Nothing is known about the quality"));
   }
 }
 
@@ -46,7 +45,7 @@ TEST(SummaryFragment, ShowsWhatTheTerminalShows) {
         "▲ watch</b> · ≈ 25 % of the core-seconds", "It waits.", "Read less.", "CPU in your code", "75.0 %", "25.0 %",
         "<bdi>read</bdi>", "<bdi>ttbar</bdi>", "<bdi>h:1</bdi>", "<bdi>all</bdi>", "records read", "a clock is off",
         "1 figure not measured"}) {
-    EXPECT_TRUE(Holds(html, part)) << part;
+    EXPECT_TRUE(absl::StrContains(html, part)) << part;
   }
 }
 
@@ -59,9 +58,9 @@ TEST(SummaryFragment, NamesStayText) {
   document["verdicts"] = {{{"sentence", name}, {"suggestion", name}, {"severity", name}}};
   document["quality"] = {{"warnings", {name}}, {"not_measured", {{"wall_time", name}}}};
   const std::string html = SummaryFragment(MeasurementOf(document));
-  EXPECT_FALSE(Holds(html, "<script"));
+  EXPECT_FALSE(absl::StrContains(html, "<script"));
   EXPECT_EQ(html.find("</style>"), html.rfind("</style>"));
-  EXPECT_FALSE(Holds(html, "\xE2\x80\xAE"));
+  EXPECT_FALSE(absl::StrContains(html, "\xE2\x80\xAE"));
 }
 
 TEST(NeutralColour, LiesBetweenTheTwoOfTheTable) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "collector/engines/engines.h"
+#include "collector/idioms/seconds.h"
 #include "collector/records/record_parser.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
@@ -15,14 +16,13 @@
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kStart = 1'790'000'000 * kSecond;
+constexpr int64_t kStart = 1'790'000'000 * kSecondNs;
 
 /// With the one engine that has all that a feed may tell.
 class EngineRunTest : public ::testing::Test {
  protected:
   explicit EngineRunTest(LiveOptions options = {}) : model_(std::move(options)) {
-    model_.Tick(kStart + 10 * kSecond, 0);
+    model_.Tick(kStart + 10 * kSecondNs, 0);
   }
 
   void Report(const std::string& line) { feed_->Add(line + "\n"); }
@@ -43,7 +43,7 @@ class EngineRunTest : public ::testing::Test {
     return fmt::format(R"({{"type":"chunk","chunk":{},"start_ns":{},"stop_ns":{},"status":"ok","dataset":"ttbar",)"
                        R"("file":"a.root","entry_start":{},"entry_stop":{},"events":{}}})"
                        "\n",
-                       number, kStart + number * kSecond, kStart + (number + 1) * kSecond, 100 * number,
+                       number, kStart + number * kSecondNs, kStart + (number + 1) * kSecondNs, 100 * number,
                        100 * number + 100, events);
   }
   void Send(size_t offset, const std::string& bytes) {

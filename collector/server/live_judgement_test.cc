@@ -6,6 +6,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/seconds.h"
 #include "collector/server/live_model_fixture.h"
 
 namespace crema {
@@ -92,8 +93,8 @@ TEST_F(LiveJudgementTest, AnOwnerThatWaitsForItsHelpersHoldsNoCore) {
   for (const auto worker : {waits, works}) {
     Record record = ChunkRecord(0, 0, 10);
     record.chunk.lanes_peak = 3;
-    record.chunk.helper_union_ns = 9 * kSecond;
-    record.chunk.cpu_ns = worker == waits ? kSecond / 2 : 9 * kSecond;
+    record.chunk.helper_union_ns = 9 * kSecondNs;
+    record.chunk.cpu_ns = worker == waits ? kSecondNs / 2 : 9 * kSecondNs;
     Add(worker, record);
   }
   EXPECT_EQ(model_.workers()[waits].cores(), 2);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"
@@ -99,7 +100,7 @@ TEST_F(LongRun, OfAThousandWorkersIsExactAndTakesNoMoreMemory) {
   EXPECT_EQ(totals.counts.num_chunks, truth_.ok);
   EXPECT_EQ(totals.counts.num_failed_attempts, truth_.failed);
   EXPECT_EQ(totals.events.sum, 100 * truth_.ok);
-  EXPECT_EQ(totals.busy_ns.sum, truth_.busy_seconds * kSecond);
+  EXPECT_EQ(totals.busy_ns.sum, truth_.busy_seconds * kSecondNs);
   EXPECT_EQ(
       totals.counts.num_lost_attempts + totals.recovered + totals.counts.num_recomputed_chunks + model_.unrecorded(),
       0);

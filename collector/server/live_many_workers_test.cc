@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "collector/idioms/seconds.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"
@@ -58,7 +59,7 @@ TEST_F(LiveModelTest, BeyondTheRowsOfWorkersAllAreInTheTotals) {
   EXPECT_EQ(model_.totals().counts.num_chunks, 2 * kAll);
   EXPECT_EQ(model_.totals().counts.num_attempts, 2 * kAll);
   EXPECT_EQ(model_.totals().events.sum, 200 * kAll);
-  EXPECT_EQ(model_.totals().busy_ns.sum, 2 * kAll * kSecond);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 2 * kAll * kSecondNs);
   EXPECT_EQ(model_.totals().records, 5 * kAll);
   EXPECT_EQ(model_.unrecorded(), 0);
   EXPECT_EQ(model_.open_chunks(), kAll);

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/server/live_model.h"
 
 namespace crema {
 
-inline constexpr int64_t kSecond = 1'000'000'000;
-inline constexpr int64_t kStart = 1'790'000'000 * kSecond;
+inline constexpr int64_t kStart = 1'790'000'000 * kSecondNs;
 
 inline int64_t At(double seconds) { return kStart + static_cast<int64_t>(seconds * 1e9); }
 
@@ -78,7 +78,7 @@ class LiveModelTest : public ::testing::Test {
   }
   /// A second after the other, to `until`.
   void PassTo(int until) {
-    while (now_ < until) model_.Tick(At(++now_), kSecond);
+    while (now_ < until) model_.Tick(At(++now_), kSecondNs);
   }
   /// Resident memory at that second, which passes.
   void Sample(LiveModel::WorkerId worker, int second, int64_t rss_bytes) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "collector/server/live_sources.h"
@@ -97,8 +98,8 @@ TEST_F(LiveModelTest, SumsWhatChunksSay) {
   EXPECT_EQ(model_.totals().counts.num_chunks, 1);
   EXPECT_EQ(model_.totals().events.sum, 100);
   EXPECT_EQ(model_.totals().bytes.read, 1000);
-  EXPECT_EQ(model_.totals().busy_ns.sum, 4 * kSecond);
-  EXPECT_EQ(model_.totals().cpu_ns.sum, 3 * kSecond);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 4 * kSecondNs);
+  EXPECT_EQ(model_.totals().cpu_ns.sum, 3 * kSecondNs);
   EXPECT_EQ(model_.open_chunks(), 1);
   EXPECT_DOUBLE_EQ(model_.core_seconds(), 8);
   EXPECT_NEAR(ComputeLiveFigures(model_).cpu_efficiency.value_or(0), 3.0 / 8, 1e-12);
@@ -113,7 +114,7 @@ TEST_F(LiveModelTest, CountsAResultOnceAndItsCostTwice) {
   EXPECT_EQ(model_.totals().counts.num_chunks, 1);
   EXPECT_EQ(model_.totals().events.sum, 100);
   EXPECT_EQ(model_.totals().counts.num_recomputed_chunks, 1);
-  EXPECT_EQ(model_.totals().busy_ns.sum, 2 * kSecond);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 2 * kSecondNs);
 }
 
 /// Two copies of the SDK, or several logs of a process with many threads: each numbers its chunks.
@@ -154,7 +155,7 @@ SumsFact SumsUntil(double stop, int64_t chunks) {
   fact.first_start_ns = At(0);
   fact.last_stop_ns = At(stop);
   fact.time_ns = At(stop);
-  fact.duration_ns = chunks * kSecond / 10;
+  fact.duration_ns = chunks * kSecondNs / 10;
   fact.chunks_with_events = chunks;
   fact.events = 100 * chunks;
   fact.bytes_read = 1000 * chunks;
@@ -178,7 +179,7 @@ TEST_F(LiveModelTest, CountsSummedChunksAsTheyCome) {
   EXPECT_EQ(model_.totals().counts.num_summed_attempts, 150);
   EXPECT_EQ(model_.totals().events.sum, 15000);
   EXPECT_EQ(model_.totals().bytes.read, 150'000);
-  EXPECT_EQ(model_.totals().busy_ns.sum, 15 * kSecond);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 15 * kSecondNs);
   EXPECT_EQ(model_.totals().counts.num_lost_attempts, 0);
   EXPECT_EQ(model_.totals().records, 4);
   EXPECT_EQ(model_.datasets().front().sums.events.sum, 15000);
@@ -320,12 +321,12 @@ TEST_F(LiveModelTest, KeepsRatesRightWhenTheClockJumps) {
     PassTo(i + 1);
     Add(worker, ChunkRecord(i, i, i + 1));
   }
-  const int64_t jump = 3600 * kSecond;
-  model_.Tick(At(21) + jump, kSecond);
+  const int64_t jump = 3600 * kSecondNs;
+  model_.Tick(At(21) + jump, kSecondNs);
   EXPECT_THAT(Texts(), Contains("this machine's clock was set forward by 1 h 00 m 00 s"));
   for (int i = 21; i < 30; ++i) {  // processes keep the clock that they began with
     Add(worker, ChunkRecord(i, i - 1, i));
-    model_.Tick(At(i + 1) + jump, kSecond);
+    model_.Tick(At(i + 1) + jump, kSecondNs);
   }
   const LiveFigures figures = ComputeLiveFigures(model_);
   EXPECT_NEAR(figures.event_rate, 100, 8);

@@ -85,13 +85,13 @@ std::string_view BearerOf(std::string_view authorization) {
 
 constexpr size_t kMostBytes = 1024;
 
-absl::Status Failed(const std::string& path) {
+absl::Status TokenFailure(const std::string& path) {
   return absl::ErrnoToStatus(errno, fmt::format("{}: the token cannot be kept there", path));
 }
 
 absl::Status CheckPrivate(const std::string& path, int descriptor) {
   struct stat status;
-  if (fstat(descriptor, &status) != 0) return Failed(path);
+  if (fstat(descriptor, &status) != 0) return TokenFailure(path);
   if (!S_ISREG(status.st_mode)) return absl::FailedPreconditionError(path + ": is no regular file for a token");
   if (status.st_uid != geteuid()) {
     return absl::FailedPreconditionError(path + ": belongs to another user, who knows the token; name a file of yours");
@@ -108,13 +108,13 @@ absl::StatusOr<std::string> ReadOrMake(const std::string& path, int descriptor) 
   flock(descriptor, LOCK_EX);  // of two servers that begin together, one makes the token
   std::string text(kMostBytes, '\0');
   const ssize_t got = pread(descriptor, text.data(), text.size(), 0);
-  if (got < 0) return Failed(path);
+  if (got < 0) return TokenFailure(path);
   text.resize(static_cast<size_t>(got));
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   if (text.empty()) {
     text = MakeToken();
     const std::string line = text + "\n";
-    if (pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) return Failed(path);
+    if (pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) return TokenFailure(path);
   }
   if (!CanBeToken(text)) {
     return absl::InvalidArgumentError(path + ": holds no token: one line of 8 to 256 letters, digits and -._~");
@@ -194,7 +194,7 @@ absl::StatusOr<std::string> TokenOfFile(const std::string& path) {
   constexpr int kFlags = O_NONBLOCK | O_NOCTTY;
   Descriptor descriptor(path.c_str(), O_RDWR | O_CREAT | kFlags);
   if (descriptor < 0 && errno == EACCES) descriptor = Descriptor(path.c_str(), O_RDONLY | kFlags);  // 0400
-  if (descriptor < 0) return Failed(path);
+  if (descriptor < 0) return TokenFailure(path);
   return ReadOrMake(path, descriptor);
 }
 

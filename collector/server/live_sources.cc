@@ -19,7 +19,7 @@ namespace {
 // Small enough to be parsed out of the processor's cache.
 constexpr size_t kBlockBytes = size_t{256} << 10;
 
-absl::Status Failed(const std::string& path) {
+absl::Status ReadFailure(const std::string& path) {
   return absl::ErrnoToStatus(errno, fmt::format("{}: cannot be read", path));
 }
 
@@ -55,7 +55,7 @@ struct EngineTaker {
 
 absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::string_view)>& on_bytes) {
   struct stat status;
-  if (stat(path_.c_str(), &status) != 0) return Failed(path_);
+  if (stat(path_.c_str(), &status) != 0) return ReadFailure(path_);
   const bool is_other = offset_ > 0 && (status.st_ino != inode_ || status.st_dev != device_);
   device_ = status.st_dev;
   inode_ = status.st_ino;
@@ -68,13 +68,13 @@ absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::s
   if (!S_ISREG(status.st_mode)) return false;  // a FIFO would be waited for
   // not kept: there may be more logs than descriptors
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path_.c_str(), "re"), fclose);
-  if (file == nullptr) return Failed(path_);
+  if (file == nullptr) return ReadFailure(path_);
   const std::unique_ptr<char[]> block(new char[kBlockBytes + RecordParser::kPadding]);
   size_t read = 0;
   while (read < most) {
     const ssize_t got = pread(fileno(file.get()), block.get(), kBlockBytes, offset_);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed(path_);
+    if (got < 0) return ReadFailure(path_);
     if (got == 0) return false;
     offset_ += got;
     read += static_cast<size_t>(got);

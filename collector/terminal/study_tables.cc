@@ -166,7 +166,7 @@ const std::set<std::string_view> kKeyFigures = {
 constexpr double kLeastShownChange = 0.02;
 
 /// Rows of a table beyond these are left out, and counted.
-constexpr size_t kMostRows = 20;
+constexpr size_t kMostStudyRows = 20;
 
 std::string ChangeText(const ComparedValue& value, size_t at) {
   const std::optional<double>& change = value.changes[at];
@@ -222,13 +222,14 @@ void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::s
   DocumentTable table;
   table.text.columns.push_back({"what", Align::kLeft, 0, true});
   AddValueColumns(comparison, &table.text);
-  for (size_t at = 0; at < std::min(unequal.size(), kMostRows); ++at) {
+  for (size_t at = 0; at < std::min(unequal.size(), kMostStudyRows); ++at) {
     PaintedLine line = {{unequal[at].label, Paint::kBad}};
     AddValueCells(unequal[at], ExactValueText, &line);
     table.text.rows.push_back(std::move(line));
   }
   AddTable(table, style, text);
-  if (unequal.size() > kMostRows) AddNote(fmt::format("{} more: see --json", unequal.size() - kMostRows), style, text);
+  if (unequal.size() > kMostStudyRows)
+    AddNote(fmt::format("{} more: see --json", unequal.size() - kMostStudyRows), style, text);
 }
 
 /// The median says the most about a distribution of chunks. Some rates are there in two units.
@@ -284,7 +285,7 @@ void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, con
   DocumentTable table;
   table.text.columns = {{"name", Align::kLeft, 0, true}, {"of", Align::kLeft, 0}};
   AddValueColumns(comparison, &table.text);
-  for (size_t at = 0; at < std::min(rows.size(), kMostRows); ++at) {
+  for (size_t at = 0; at < std::min(rows.size(), kMostStudyRows); ++at) {
     std::string name = rows[at].name;
     for (const ComparedValue& value : rows[at].fields) {
       if (fields.count(value.key) == 0) continue;
@@ -295,7 +296,8 @@ void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, con
     }
   }
   AddTable(table, style, text);
-  if (rows.size() > kMostRows) AddNote(fmt::format("{} more: see --json", rows.size() - kMostRows), style, text);
+  if (rows.size() > kMostStudyRows)
+    AddNote(fmt::format("{} more: see --json", rows.size() - kMostStudyRows), style, text);
 }
 
 /// Names may hold anything: none of it is taken for markup.
@@ -309,14 +311,14 @@ std::string Plain(std::string_view text) {
 }
 
 void AddMore(size_t all, std::string* text) {
-  if (all > kMostRows) *text += fmt::format("\n{} more: see `--json`.\n", all - kMostRows);
+  if (all > kMostStudyRows) *text += fmt::format("\n{} more: see `--json`.\n", all - kMostStudyRows);
 }
 
 void AddEffects(const PairedChange& change, const std::string& name, std::string* text) {
   if (change.effects.empty()) return;
   *text +=
       fmt::format("\n| section | {}, of the time in chunks | 90 % range | sure |\n|---|---:|---:|---|\n", Plain(name));
-  for (size_t i = 0; i < std::min(kMostRows, change.effects.size()); ++i) {
+  for (size_t i = 0; i < std::min(kMostStudyRows, change.effects.size()); ++i) {
     const ChangeEffect& effect = change.effects[i];
     *text += fmt::format("| {} | {} | {} to {} | {} |\n", Plain(effect.what), HumanChange(effect.change),
                          HumanChange(effect.low), HumanChange(effect.high), effect.is_sure ? "yes" : "no");
@@ -344,7 +346,7 @@ void AddUnequal(const Comparison& comparison, std::string* text) {
   *text += "\n| should be equal and is not |";
   for (const ComparedRun& run : comparison.runs) *text += fmt::format(" {} |", Plain(run.name));
   *text += "\n|---|" + Repeated("---:|", static_cast<int>(comparison.runs.size())) + "\n";
-  for (size_t i = 0; i < std::min(kMostRows, unequal.size()); ++i) {
+  for (size_t i = 0; i < std::min(kMostStudyRows, unequal.size()); ++i) {
     *text += fmt::format("| {} |", Plain(unequal[i].label));
     for (const std::optional<double>& value : unequal[i].values) {
       *text += fmt::format(" {} |", value.has_value() ? ExactNumber(*value) : "–");

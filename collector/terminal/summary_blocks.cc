@@ -15,7 +15,7 @@ namespace crema {
 namespace {
 
 /// Rows that a summary shows; the tables show all of them.
-constexpr size_t kMostRows = 10;
+constexpr size_t kMostSummaryRows = 10;
 constexpr size_t kMostCuts = 40;
 
 /// Columns of a worker that are asked for first.
@@ -121,7 +121,7 @@ std::vector<const SectionRow*> SectionsByOwnTime(const Measurement& measurement)
 std::vector<const SectionRow*> FirstRows(const std::vector<const SectionRow*>& sections) {
   std::vector<const SectionRow*> shown;
   for (const SectionRow* section : sections) {
-    if (shown.size() < kMostRows || section->path == "(other)") shown.push_back(section);
+    if (shown.size() < kMostSummaryRows || section->path == "(other)") shown.push_back(section);
   }
   return shown;
 }
@@ -153,9 +153,9 @@ SummaryTable FirstColumnsOf(SummaryTable table, CellTable cells, int most_rank, 
     cells.columns.erase(cells.columns.begin() + at);
     for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
   }
-  if (cells.rows.size() > kMostRows) {
-    table.left_out = cells.rows.size() - kMostRows;
-    cells.rows.resize(kMostRows);
+  if (cells.rows.size() > kMostSummaryRows) {
+    table.left_out = cells.rows.size() - kMostSummaryRows;
+    cells.rows.resize(kMostSummaryRows);
   }
   table.text = TableOf(cells).text;
   return table;

@@ -11,13 +11,13 @@ namespace {
 
 constexpr uint32_t kBad = 0xfffd;
 
-struct Range {
+struct CodeRange {
   uint32_t first;
   uint32_t last;
 };
 
 /// Letters and signs that take one column in every terminal and are written from left to right.
-constexpr std::array<Range, 14> kOneColumn = {{
+constexpr std::array<CodeRange, 14> kOneColumn = {{
     {0x20, 0x7e},      // ASCII
     {0xa1, 0xac},      // Latin-1 signs, without the soft hyphen
     {0xae, 0x24f},     // Latin with accents
@@ -35,7 +35,7 @@ constexpr std::array<Range, 14> kOneColumn = {{
 }};
 
 /// What takes no column: it is left out.
-constexpr std::array<Range, 10> kNoColumn = {{
+constexpr std::array<CodeRange, 10> kNoColumn = {{
     {0xad, 0xad},
     {0x300, 0x36f},
     {0x483, 0x489},
@@ -49,7 +49,7 @@ constexpr std::array<Range, 10> kNoColumn = {{
 }};
 
 /// What steers a terminal, or how it draws what follows.
-constexpr std::array<Range, 5> kSteering = {{
+constexpr std::array<CodeRange, 5> kSteering = {{
     {0x00, 0x1f},
     {0x7f, 0x9f},
     {0x200e, 0x200f},
@@ -80,8 +80,8 @@ constexpr std::array<Spelling, 14> kSpellings = {{
 }};
 
 template <size_t N>
-bool IsIn(const std::array<Range, N>& ranges, uint32_t code) {
-  return absl::c_any_of(ranges, [code](const Range& range) { return code >= range.first && code <= range.last; });
+bool IsIn(const std::array<CodeRange, N>& ranges, uint32_t code) {
+  return absl::c_any_of(ranges, [code](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
 /// Takes the first code point off `text`; a byte that begins none is taken alone, as kBad.

@@ -591,7 +591,7 @@ constexpr EngineMemory kMemory = {
     "largest worker against its limit: Dask spills to disk from 70 % and pauses a worker at 80 %",
     "spills and pauses earlier"};
 
-constexpr EngineTraits kTraits = {
+constexpr EngineTraits kDaskTraits = {
     "Dask", "scheduler", "task", "Dask logs saved by crema_hep (*.ndjson)", "dask://HOST:PORT", kMemory,
 };
 
@@ -679,7 +679,7 @@ absl::Status SplitDaskLog(const std::string& path, const std::string& directory,
   return read.ok() ? splitter.Finish() : read;
 }
 
-const Engine kDask = {kTraits,      kDaskScheme, kDaskLogSuffix, FindDaskLog, ReadDaskLog,
+const Engine kDask = {kDaskTraits,  kDaskScheme, kDaskLogSuffix, FindDaskLog, ReadDaskLog,
                       SplitDaskLog, PullDaskLog, Follow,         MakeFeed};
 
 }  // namespace crema

@@ -632,8 +632,8 @@ class CondorJobs {
   std::map<std::pair<int64_t, int64_t>, std::vector<Job>> jobs_;  // numbers may come again, at another scheduler
 };
 
-constexpr EngineTraits kTraits = {"HTCondor", "scheduler", "execution", "event logs of HTCondor",
-                                  {},         {},          {},          /*numbers_jobs=*/true};
+constexpr EngineTraits kHtcondorTraits = {"HTCondor", "scheduler", "execution", "event logs of HTCondor",
+                                          {},         {},          {},          /*numbers_jobs=*/true};
 constexpr size_t kHeadBytes = 4096;
 
 enum class Form { kNone, kClassic, kAds };
@@ -760,6 +760,6 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
 
 }  // namespace
 
-const Engine kHtcondor = {kTraits, "", ".htcondor.log", Find, Read};
+const Engine kHtcondor = {kHtcondorTraits, "", ".htcondor.log", Find, Read};
 
 }  // namespace crema

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/engines/engines.h"
+#include "collector/idioms/seconds.h"
 
 namespace crema {
 namespace {
@@ -17,8 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr char kSample[] = "collector/engines/testdata/htcondor/jobs.log";
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr char kSampleLog[] = "collector/engines/testdata/htcondor/jobs.log";
 constexpr int64_t kMebibyte = 1 << 20;
 
 /// Times are UTC.
@@ -44,7 +44,7 @@ constexpr char kRun[] =
     "\tSlotName: slot1_2@n2\n\tCpus = 2\n\tMemory = 2048\n...\n";
 
 TEST_F(HtcondorTest, AnExecutionIsAWorkerWithWhatItWasGivenAndUsed) {
-  const auto reading = kHtcondor.read(kSample);
+  const auto reading = kHtcondor.read(kSampleLog);
   ASSERT_TRUE(reading.ok()) << reading.status();
   EXPECT_EQ(reading->malformed + reading->torn + reading->unknown, 0);
   ASSERT_EQ(reading->clusters.size(), 3u) << "as many as were submitted and executed";
@@ -54,22 +54,22 @@ TEST_F(HtcondorTest, AnExecutionIsAWorkerWithWhatItWasGivenAndUsed) {
   EXPECT_EQ(worker.address, "job 41.0");
   EXPECT_EQ(worker.host, "n2.example");
   EXPECT_EQ(worker.threads, 1);
-  EXPECT_EQ(*worker.left_ns - worker.joined_ns, 300 * kSecond);
+  EXPECT_EQ(*worker.left_ns - worker.joined_ns, 300 * kSecondNs);
   EXPECT_EQ(worker.left_reason, "terminated, exit code 0");
   EXPECT_FALSE(worker.is_lost);
-  EXPECT_EQ(worker.cpu_ns, (4 * 60 + 20 + 5) * kSecond);
+  EXPECT_EQ(worker.cpu_ns, (4 * 60 + 20 + 5) * kSecondNs);
   EXPECT_EQ(worker.memory_limit_bytes, 2048 * kMebibyte);
   EXPECT_EQ(worker.peak_memory_bytes, 812 * kMebibyte);
   ASSERT_EQ(worker.samples.size(), 2u);
   EXPECT_EQ(worker.samples[1].memory_bytes, 830'000 * 1024);
   ASSERT_EQ(cluster.tasks.size(), 1u);
   EXPECT_EQ(cluster.tasks[0].job, "htcondor 41.0");
-  EXPECT_EQ(cluster.tasks[0].queue_ns, 10 * kSecond);
+  EXPECT_EQ(cluster.tasks[0].queue_ns, 10 * kSecondNs);
   EXPECT_FALSE(cluster.tasks[0].failed);
 }
 
 TEST_F(HtcondorTest, AJobThatWasEvictedHeldAndReleasedHasSeveralExecutions) {
-  const auto reading = kHtcondor.read(kSample);
+  const auto reading = kHtcondor.read(kSampleLog);
   ASSERT_TRUE(reading.ok());
   const ClusterFact& cluster = reading->clusters[1];
   ASSERT_EQ(cluster.workers.size(), 3u);
@@ -83,7 +83,7 @@ TEST_F(HtcondorTest, AJobThatWasEvictedHeldAndReleasedHasSeveralExecutions) {
   ASSERT_EQ(cluster.tasks.size(), 3u);
   EXPECT_FALSE(cluster.tasks[0].is_repeat);
   EXPECT_TRUE(cluster.tasks[2].is_repeat);
-  EXPECT_EQ(cluster.tasks[2].queue_ns, 20 * kSecond) << "since its release";
+  EXPECT_EQ(cluster.tasks[2].queue_ns, 20 * kSecondNs) << "since its release";
 }
 
 TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
@@ -91,7 +91,7 @@ TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
   const auto why = [&](const std::string& events) {
     const EngineReading reading = Read(kRun + events);
     const ClusterWorkerFact& worker = reading.clusters.at(0).workers.at(0);
-    EXPECT_EQ(worker.left_ns.value_or(0) - worker.joined_ns, 290 * kSecond) << events;
+    EXPECT_EQ(worker.left_ns.value_or(0) - worker.joined_ns, 290 * kSecondNs) << events;
     return (worker.is_lost ? "lost: " : "left: ") + worker.left_reason;
   };
   EXPECT_EQ(why("004" + at + "Job was evicted.\n\t(0) CPU times\n...\n"), "lost: evicted");
@@ -145,7 +145,7 @@ TEST_F(HtcondorTest, AJobThatReconnectedGoesOn) {
   ASSERT_EQ(cluster.workers.size(), 1u);
   EXPECT_FALSE(cluster.workers[0].left_ns.has_value());
   EXPECT_FALSE(cluster.closed);
-  EXPECT_EQ(cluster.last_ns - cluster.first_ns, 300 * kSecond);
+  EXPECT_EQ(cluster.last_ns - cluster.first_ns, 300 * kSecondNs);
   EXPECT_EQ(cluster.workers[0].host, "n2");
   EXPECT_EQ(cluster.workers[0].threads, 2);
 }
@@ -193,7 +193,7 @@ TEST_F(HtcondorTest, TheSameNumberOfTwoSchedulersIsTwoJobs) {
 }
 
 TEST_F(HtcondorTest, TimesAreReadInEachOfItsForms) {
-  const int64_t latest_ns = 1'795'576'800 * kSecond;  // 2026-11-25 03:20:00
+  const int64_t latest_ns = 1'795'576'800 * kSecondNs;  // 2026-11-25 03:20:00
   const auto time_of = [&](const std::string& text) {
     CondorYears years;
     const std::string line = "005 (1.0.0) " + text + " Job terminated.";
@@ -205,9 +205,9 @@ TEST_F(HtcondorTest, TimesAreReadInEachOfItsForms) {
   EXPECT_EQ(time_of("2026-11-25 03:20:00"), latest_ns);
   EXPECT_EQ(time_of("2026-11-25T03:20:00"), latest_ns);
   EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);
-  EXPECT_EQ(time_of("2026-11-25 03:20:00.250"), latest_ns + kSecond / 4);
+  EXPECT_EQ(time_of("2026-11-25 03:20:00.250"), latest_ns + kSecondNs / 4);
   EXPECT_EQ(time_of("11/25 03:20:00"), latest_ns);
-  EXPECT_EQ(time_of("12/31 03:20:00"), latest_ns - int64_t{365 - 36} * 86400 * kSecond) << "of the year before";
+  EXPECT_EQ(time_of("12/31 03:20:00"), latest_ns - int64_t{365 - 36} * 86400 * kSecondNs) << "of the year before";
   setenv("TZ", "UTC-2", 1);
   EXPECT_EQ(time_of("2026-11-25 05:20:00"), latest_ns);
   EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);
@@ -222,7 +222,7 @@ TEST_F(HtcondorTest, DaysWithoutAYearNeverGoBack) {
   const auto years_of = [](const std::vector<std::pair<int, int>>& days, int64_t latest_seconds) {
     CondorYears years;
     for (const auto& [month, day] : days) years.YearOf(month - 1, day);
-    years.EndAt(latest_seconds * kSecond);
+    years.EndAt(latest_seconds * kSecondNs);
     std::vector<int> found;
     for (const auto& [month, day] : days) found.push_back(years.YearOf(month - 1, day));
     return found;

@@ -224,33 +224,33 @@ bool TakeTimes(const Rows& rows, size_t id, SacctCells* names) {
   return true;
 }
 
-using Json = nlohmann::json;
+using SacctJson = nlohmann::json;
 
 /// `/time/start` and so on; null where it is not there.
-const Json& At(const Json& value, const char* path) {
-  static const Json kNull;
-  const Json::json_pointer pointer(path);
+const SacctJson& At(const SacctJson& value, const char* path) {
+  static const SacctJson kNull;
+  const SacctJson::json_pointer pointer(path);
   return value.contains(pointer) ? value[pointer] : kNull;
 }
 
 /// A number, or `{"set": true, "number": 3}`; empty: it is not set.
-std::string Number(const Json& value) {
+std::string Number(const SacctJson& value) {
   if (value.is_number_integer()) return value.dump();
   if (At(value, "/set") != true) return "";
   return At(value, "/number").is_number() ? fmt::format("{:.0f}", value["number"].get<double>()) : "";
 }
 
-std::string Text(const Json& value) {
+std::string Text(const SacctJson& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_array() && !value.empty() && value[0].is_string() ? value[0].get<std::string>() : Number(value);
 }
 
-std::string Time(const Json& value) {
+std::string Time(const SacctJson& value) {
   const std::string seconds = Number(value);
   return seconds.empty() || seconds == "0" ? "Unknown" : seconds;
 }
 
-std::string Exit(const Json& value) {
+std::string Exit(const SacctJson& value) {
   const std::string code = Number(At(value, "/return_code"));
   std::string signal = Number(At(value, "/signal/id"));
   if (signal.empty()) signal = Number(At(value, "/signal/signal_id"));
@@ -258,17 +258,17 @@ std::string Exit(const Json& value) {
 }
 
 /// Seconds and microseconds as `0:0:1.000250`.
-std::string Duration(const Json& value) {
-  const Json &seconds = At(value, "/seconds"), &microseconds = At(value, "/microseconds");
+std::string Duration(const SacctJson& value) {
+  const SacctJson &seconds = At(value, "/seconds"), &microseconds = At(value, "/microseconds");
   if (!seconds.is_number_integer()) return "";
   return fmt::format("00:00:{}.{:06}", seconds.get<int64_t>(),
                      microseconds.is_number_integer() ? microseconds.get<int64_t>() : 0);
 }
 
 /// The count of one resource in a list of them; empty: it is not there.
-std::string Resource(const Json& list, const char* type) {
+std::string Resource(const SacctJson& list, const char* type) {
   if (!list.is_array()) return "";
-  for (const Json& entry : list) {
+  for (const SacctJson& entry : list) {
     if (At(entry, "/type") == type && At(entry, "/count").is_number()) {
       return fmt::format("{:.0f}", At(entry, "/count").get<double>());
     }
@@ -507,11 +507,11 @@ std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text) {
 }
 
 absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, SacctHeader* header) {
-  const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const SacctJson document = SacctJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || !At(document, "/jobs").is_array()) {
     return absl::InvalidArgumentError("it is not whole JSON of `sacct --json`");
   }
-  for (const Json& job : document["jobs"]) {
+  for (const SacctJson& job : document["jobs"]) {
     if (At(job, "/time").is_object()) continue;
     return absl::InvalidArgumentError(
         "a job has no `time`, as in what squeue and scontrol write: give crema the output of `sacct --json`");
@@ -521,7 +521,7 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                              "Start",  "End",      "Elapsed", "Timelimit",      "NodeList", "AllocNodes", "AllocCPUS",
                              "NTasks", "ReqMem",   "MaxRSS",  "TRESUsageInTot", "TotalCPU", "Reason"});
   std::vector<SacctCells> rows;
-  for (const Json& job : document["jobs"]) {
+  for (const SacctJson& job : document["jobs"]) {
     const std::string raw = Number(At(job, "/job_id"));
     std::string id = raw;
     const std::string array = Number(At(job, "/array/job_id")), place = Number(At(job, "/array/task_id"));
@@ -557,8 +557,8 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                     "",
                     Duration(At(job, "/time/total")),
                     Text(At(job, "/state/reason"))});
-    const Json& steps = At(job, "/steps");
-    for (const Json& step : steps.is_array() ? steps : Json::array()) {
+    const SacctJson& steps = At(job, "/steps");
+    for (const SacctJson& step : steps.is_array() ? steps : SacctJson::array()) {
       std::string name = Text(At(step, "/step/id"));
       if (name.empty()) name = Text(At(step, "/step/id/step_id"));
       if (const size_t dot = name.find('.'); dot != name.npos) name = name.substr(dot + 1);

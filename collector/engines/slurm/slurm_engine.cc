@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMostNodes = 4096;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = 1'000'000'000;
-constexpr int64_t kMostBytes = int64_t{1} << 60;
+constexpr int64_t kMostRunBytes = int64_t{1} << 60;
 
 int64_t CountOf(std::string_view text, int64_t otherwise) {
   const int64_t count = Parsed<int64_t>(text).value_or(0);
@@ -241,7 +241,7 @@ class SacctJobs {
       const int64_t cores = std::max<int64_t>(1, run.cores / nodes);  // of one node
       run.memory_bytes = memory->of == SacctMemory::Of::kNode ? memory->bytes : memory->bytes / nodes;
       if (memory->of == SacctMemory::Of::kCore) {
-        run.memory_bytes = cores < kMostBytes / memory->bytes ? std::optional(memory->bytes * cores) : std::nullopt;
+        run.memory_bytes = cores < kMostRunBytes / memory->bytes ? std::optional(memory->bytes * cores) : std::nullopt;
       }
     }
     return run;
@@ -341,7 +341,7 @@ class SacctJobs {
     std::optional<int64_t> peak;
     int64_t sum = 0;
     for (const auto& [time_ns, bytes] : changes) {
-      if (bytes > kMostBytes - sum) return std::nullopt;
+      if (bytes > kMostRunBytes - sum) return std::nullopt;
       sum += bytes;
       if (bytes > 0) peak = std::max(peak.value_or(0), sum);
     }
@@ -419,8 +419,8 @@ class SacctJobs {
   std::map<std::string, size_t> job_of_;  // by cluster and name
 };
 
-constexpr EngineTraits kTraits = {"Slurm", "scheduler", "step", "what `sacct --parsable2` or `sacct --json` wrote",
-                                  {},      {},          {},     /*numbers_jobs=*/true};
+constexpr EngineTraits kSlurmTraits = {"Slurm", "scheduler", "step", "what `sacct --parsable2` or `sacct --json` wrote",
+                                       {},      {},          {},     /*numbers_jobs=*/true};
 constexpr size_t kHeadBytes = 8192;
 constexpr size_t kRowsBytes = 262'144;  // so much of a file without a header shows its columns
 constexpr std::string_view kAsk =
@@ -503,6 +503,6 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
 
 }  // namespace
 
-const Engine kSlurm = {kTraits, "", ".sacct.txt", Find, Read};
+const Engine kSlurm = {kSlurmTraits, "", ".sacct.txt", Find, Read};
 
 }  // namespace crema

@@ -8,6 +8,7 @@
 
 #include "collector/engines/engines.h"
 #include "collector/engines/slurm/sacct_table.h"
+#include "collector/idioms/seconds.h"
 
 namespace crema {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kMebibyte = 1 << 20;
+constexpr int64_t kMiB = 1 << 20;
 constexpr char kColumns[] =
     "JobID|JobIDRaw|JobName|State|ExitCode|Start|End|NodeList|AllocNodes|AllocCPUS|NTasks|"
     "ReqMem|MaxRSS|Timelimit|TotalCPU\n";
@@ -54,18 +54,18 @@ TEST(Slurm, AJobIsAWorkerWithWhatItAskedForAndUsed) {
   EXPECT_EQ(worker.address, "job 7");
   EXPECT_EQ(worker.host, "n1");
   EXPECT_EQ(worker.threads, 1);
-  EXPECT_EQ(worker.joined_ns, 100 * kSecond);
-  EXPECT_EQ(worker.left_ns, 160 * kSecond);
+  EXPECT_EQ(worker.joined_ns, 100 * kSecondNs);
+  EXPECT_EQ(worker.left_ns, 160 * kSecondNs);
   EXPECT_EQ(worker.left_reason, "COMPLETED");
   EXPECT_FALSE(worker.is_lost);
-  EXPECT_EQ(worker.memory_limit_bytes, 100 * kMebibyte);
-  EXPECT_EQ(worker.peak_memory_bytes, 90 * kMebibyte);
-  EXPECT_EQ(worker.time_limit_ns, 60 * kSecond);
-  EXPECT_EQ(worker.cpu_ns, 30 * kSecond);
+  EXPECT_EQ(worker.memory_limit_bytes, 100 * kMiB);
+  EXPECT_EQ(worker.peak_memory_bytes, 90 * kMiB);
+  EXPECT_EQ(worker.time_limit_ns, 60 * kSecondNs);
+  EXPECT_EQ(worker.cpu_ns, 30 * kSecondNs);
   ASSERT_EQ(cluster.tasks.size(), 1u);
   EXPECT_EQ(cluster.tasks[0].job, "slurm 7");
   EXPECT_FALSE(cluster.tasks[0].failed || cluster.tasks[0].is_script);
-  EXPECT_EQ(cluster.sessions.at(0).end_ns, 160 * kSecond);
+  EXPECT_EQ(cluster.sessions.at(0).end_ns, 160 * kSecondNs);
 }
 
 TEST(Slurm, SaysWhyAJobWasLost) {
@@ -102,7 +102,7 @@ TEST(Slurm, StepsAreTheTasksOfAJobOnEachOfItsNodes) {
   ASSERT_EQ(cluster.workers.size(), 2u);
   EXPECT_EQ(cluster.workers[1].address, "job 9 on n2");
   EXPECT_EQ(cluster.workers[1].threads, 4);
-  EXPECT_EQ(cluster.workers[1].memory_limit_bytes, 2048 * kMebibyte);
+  EXPECT_EQ(cluster.workers[1].memory_limit_bytes, 2048 * kMiB);
   ASSERT_EQ(cluster.tasks.size(), 4u);
   EXPECT_EQ(cluster.tasks[0].job, "slurm 9");
   EXPECT_EQ(cluster.tasks[0].worker, "job 9 on n1");
@@ -124,14 +124,14 @@ TEST(Slurm, StepsThatAreThereAtOnceAddUp) {
                                      "9.0|9.0|a|COMPLETED|0:0|110|150|n1|1|1|1||300M||\n"
                                      "9.1|9.1|b|COMPLETED|0:0|120|140|n1|1|1|1||200M||\n"
                                      "9.2|9.2|c|COMPLETED|0:0|150|190|n1|1|1|1||400M||\n");
-  EXPECT_EQ(reading.clusters.at(0).workers.at(0).peak_memory_bytes, (10 + 300 + 200) * kMebibyte);
+  EXPECT_EQ(reading.clusters.at(0).workers.at(0).peak_memory_bytes, (10 + 300 + 200) * kMiB);
 }
 
 TEST(Slurm, MemoryOfACoreOrANodeIsThatOfTheNode) {
   const auto limit_of = [](const std::string& memory) {
     const EngineReading reading =
         Read(std::string(kColumns) + "9|9|ana|COMPLETED|0:0|100|200|n[1-2]|2|8||" + memory + "|||00:01:00\n");
-    return reading.clusters.at(0).workers.at(0).memory_limit_bytes.value_or(0) / kMebibyte;
+    return reading.clusters.at(0).workers.at(0).memory_limit_bytes.value_or(0) / kMiB;
   };
   EXPECT_EQ(limit_of("1Gc"), 4096);
   EXPECT_EQ(limit_of("1Gn"), 1024);
@@ -153,7 +153,7 @@ TEST(Slurm, ARequeuedJobIsAWorkerForEachRun) {
   EXPECT_TRUE(cluster.tasks[0].failed);
   EXPECT_FALSE(cluster.tasks[0].is_repeat);
   EXPECT_TRUE(cluster.tasks[1].is_repeat);
-  EXPECT_EQ(cluster.tasks[1].start_ns, 140 * kSecond);
+  EXPECT_EQ(cluster.tasks[1].start_ns, 140 * kSecondNs);
 }
 
 TEST(Slurm, JobsOfAnArrayAreKnownByTheirRawNumbers) {
@@ -178,7 +178,7 @@ TEST(Slurm, ARunningJobHasNotLeft) {
   EXPECT_FALSE(cluster.workers.at(0).left_ns.has_value());
   EXPECT_FALSE(cluster.closed);
   EXPECT_FALSE(cluster.sessions.at(0).end_ns.has_value());
-  EXPECT_EQ(cluster.last_ns, 150 * kSecond);
+  EXPECT_EQ(cluster.last_ns, 150 * kSecondNs);
 }
 
 TEST(Slurm, OfTwoClustersTheSameNumbersAreTwoJobs) {
@@ -200,7 +200,7 @@ TEST(Slurm, StepsMayStandBeforeTheirJob) {
   EXPECT_EQ(cluster.workers[0].left_reason, "NODE_FAIL");
   EXPECT_EQ(cluster.workers[1].left_reason, "COMPLETED");
   ASSERT_EQ(cluster.tasks.size(), 2u) << "a step that never began is none";
-  EXPECT_EQ(cluster.tasks[1].start_ns, 140 * kSecond);
+  EXPECT_EQ(cluster.tasks[1].start_ns, 140 * kSecondNs);
 }
 
 TEST(Slurm, CpuThatWasNotGatheredIsUnknown) {
@@ -233,7 +233,7 @@ TEST(Slurm, WithoutAHeaderAColumnIsWhatNothingElseCanBe) {
   const EngineReading reading = Read(rows);
   ASSERT_EQ(reading.clusters.size(), 3u);
   EXPECT_EQ(reading.malformed, 0);
-  EXPECT_EQ(reading.clusters[0].workers.at(0).joined_ns, 1795569600 * kSecond);
+  EXPECT_EQ(reading.clusters[0].workers.at(0).joined_ns, 1795569600 * kSecondNs);
   EXPECT_EQ(reading.clusters[1].workers.at(0).left_reason, "TIMEOUT");
   EXPECT_EQ(reading.clusters[1].workers.at(0).threads, 0) << "the last column may be anything";
   EXPECT_EQ(reading.clusters[2].never_began, "PENDING");
@@ -287,12 +287,12 @@ TEST(SacctValues, AreReadAsSacctWritesThem) {
   for (const char* none : {"Unknown", "None", "", "0", "2026-11-25", "2026-11-25T03:20:00x"}) {
     EXPECT_FALSE(ParseSacctTime(none).has_value()) << none;
   }
-  EXPECT_EQ(SacctDurationNs("1-02:03:04"), (26 * 3600 + 3 * 60 + 4) * kSecond);
+  EXPECT_EQ(SacctDurationNs("1-02:03:04"), (26 * 3600 + 3 * 60 + 4) * kSecondNs);
   EXPECT_EQ(SacctDurationNs("00:01.250"), 1'250'000'000);
   for (const char* none : {"UNLIMITED", "", "7", "1:2:3:4", "-1:00", "1:x"}) {
     EXPECT_FALSE(SacctDurationNs(none).has_value()) << none;
   }
-  EXPECT_EQ(ParseSacctMemory("1.5G")->bytes, 1536 * kMebibyte);
+  EXPECT_EQ(ParseSacctMemory("1.5G")->bytes, 1536 * kMiB);
   EXPECT_EQ(ParseSacctMemory("2000Mc")->of, SacctMemory::Of::kCore);
   EXPECT_EQ(ParseSacctMemory("2Gn")->of, SacctMemory::Of::kNode);
   for (const char* none : {"", "G", "x", "-1M", "1.2.3K", "c"}) {

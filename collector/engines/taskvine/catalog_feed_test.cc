@@ -29,7 +29,7 @@ std::string Answer(int done, int lost) {
   return R"([{"type":"catalog"},3,)" + text + "]";
 }
 
-struct ReportedRun : LiveObserver {
+struct ReportedManager : LiveObserver {
   int64_t now_ns() const override { return now; }
   void SetVersion(const std::string&) override {}
   void BeginSession(int64_t time_ns) override { begins.push_back(time_ns); }
@@ -54,7 +54,7 @@ class CatalogFeedTest : public ::testing::Test {
  protected:
   void Report(int done, int lost) { feed_->Add(*ManagersIn(Answer(done, lost), "wq_master", "my run")); }
 
-  ReportedRun run_;
+  ReportedManager run_;
   std::unique_ptr<EngineFeed> feed_ = MakeCatalogFeed("Work Queue", &run_);
 };
 

@@ -23,14 +23,14 @@ constexpr std::chrono::seconds kMostAnswer(5);
 
 /// A manager reports to the catalog once a minute.
 constexpr int64_t kLateSeconds = 150;
-constexpr int64_t kMostCount = int64_t{1} << 52;
+constexpr int64_t kMostExact = int64_t{1} << 52;
 constexpr int64_t kMostMicroseconds = int64_t{1} << 52;  // some 140 years
 constexpr size_t kMostManagers = 1000;
 constexpr const char* kWholeQueue = "whole queue";
 
 int64_t Count(const Json& object, const char* key) {
   const Json& field = Field(object, key);
-  return field.is_number_integer() ? std::clamp<int64_t>(field.get<int64_t>(), 0, kMostCount) : 0;
+  return field.is_number_integer() ? std::clamp<int64_t>(field.get<int64_t>(), 0, kMostExact) : 0;
 }
 
 /// Asks a catalog, which hears of its managers once a minute, every ten seconds, on a thread of its own.

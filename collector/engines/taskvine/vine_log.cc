@@ -20,14 +20,12 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 /// Clocks nearer than this are taken for one: what the manager sends takes as long.
 constexpr int64_t kSameClockNs = 1'000'000;
 
 /// `{"cores":[2,"cores"]}`: the number of `key`.
-std::optional<double> Reading(const Json& values, const char* key) {
+std::optional<double> Reading(const nlohmann::json& values, const char* key) {
   const auto found = values.find(key);
   if (found == values.end() || !found->is_array() || found->empty() || !found->front().is_number()) return std::nullopt;
   const double value = found->front().get<double>();
@@ -35,20 +33,20 @@ std::optional<double> Reading(const Json& values, const char* key) {
 }
 
 /// Seconds since 1970, as nanoseconds.
-std::optional<int64_t> TimeNs(const Json& values, const char* key) {
+std::optional<int64_t> TimeNs(const nlohmann::json& values, const char* key) {
   const std::optional<double> seconds = Reading(values, key);
   if (!seconds.has_value() || *seconds <= 0 || *seconds > 9e9) return std::nullopt;
   return static_cast<int64_t>(std::llround(*seconds * 1e6)) * 1000;  // microseconds are what the engine has
 }
 
 /// 0: not reported.
-int32_t CoresOf(const Json& values) {
+int32_t CoresOf(const nlohmann::json& values) {
   constexpr double kMost = 1e6;
   const double cores = Reading(values, "cores").value_or(0);
   return cores >= 1 && cores <= kMost ? static_cast<int32_t>(cores) : 0;
 }
 
-std::optional<int64_t> BytesOf(const Json& values, const char* key) {
+std::optional<int64_t> BytesOf(const nlohmann::json& values, const char* key) {
   const std::optional<double> megabytes = Reading(values, key);
   if (!megabytes.has_value() || *megabytes < 0 || *megabytes > 1e12) return std::nullopt;
   return static_cast<int64_t>(*megabytes * static_cast<double>(kMegabyte));
@@ -91,7 +89,7 @@ struct VineEvent {
   int64_t time_ns = 0;
   int64_t manager = 0;
   std::vector<std::string> words;  // after time and manager
-  std::vector<Json> objects;
+  std::vector<nlohmann::json> objects;
 
   std::string_view word(size_t i) const { return i < words.size() ? std::string_view(words[i]) : std::string_view(); }
 };
@@ -106,7 +104,7 @@ std::optional<VineEvent> Parse(std::string_view line) {
     } else if (line[at] == '{') {
       const size_t end = EndOfObject(line, at);
       if (end == std::string_view::npos) return std::nullopt;
-      Json object = Json::parse(line.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
+      nlohmann::json object = nlohmann::json::parse(line.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
       if (!object.is_object()) return std::nullopt;
       event.objects.push_back(std::move(object));
       at = end;
@@ -329,7 +327,7 @@ class VineTransactions {
     if (what == "RESOURCES") {
       if (event.objects.empty()) return VineLine::kMalformed;
       if (worker == nullptr) return VineLine::kTaken;
-      const Json& resources = event.objects.front();
+      const nlohmann::json& resources = event.objects.front();
       if (const int32_t cores = CoresOf(resources); cores > 0) worker->threads = cores;
       worker->memory_limit_bytes = BytesOf(resources, "memory");
       worker->disk_bytes = BytesOf(resources, "disk");

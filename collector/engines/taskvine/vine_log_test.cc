@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kSample[] = "collector/engines/testdata/taskvine/vine-run-info";
+constexpr char kSampleRun[] = "collector/engines/testdata/taskvine/vine-run-info";
 constexpr char kHead[] = "# time manager_pid MANAGER manager_pid START|END time_from_origin\n";
 constexpr int64_t kOrigin = 1'700'000'000;
 
@@ -77,9 +77,10 @@ class VineLog : public ::testing::Test {
 
 TEST_F(VineLog, IsFoundFromEachDirectoryAboveIt) {
   for (const char* below : {"", "/vine-logs", "/vine-logs/transactions"}) {
-    EXPECT_EQ(FindVineLog(kSample + std::string(below)), std::string(kSample) + "/vine-logs/transactions") << below;
+    EXPECT_EQ(FindVineLog(kSampleRun + std::string(below)), std::string(kSampleRun) + "/vine-logs/transactions")
+        << below;
   }
-  const std::optional<EngineLog> found = FindEngineLog(kSample);
+  const std::optional<EngineLog> found = FindEngineLog(kSampleRun);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->engine->traits.name, "TaskVine");
   EXPECT_EQ(FindVineLog("collector/engines/testdata/taskvine/records"), std::nullopt);
@@ -97,7 +98,7 @@ TEST_F(VineLog, OfSeveralRunsTheMostRecentIsTaken) {
 }
 
 TEST_F(VineLog, TellsTheSamplesWorkerAndTasks) {
-  const auto reading = ReadVineLog(kSample + std::string("/vine-logs/transactions"));
+  const auto reading = ReadVineLog(kSampleRun + std::string("/vine-logs/transactions"));
   ASSERT_TRUE(reading.ok()) << reading.status();
   EXPECT_EQ(reading->malformed + reading->torn + reading->unknown, 0);
   ASSERT_EQ(reading->clusters.size(), 1u);
@@ -127,7 +128,7 @@ TEST_F(VineLog, TellsTheSamplesWorkerAndTasks) {
 }
 
 TEST_F(VineLog, IsKeptInOneFileThatSaysTheSame) {
-  ASSERT_TRUE(KeepVineLog(kSample + std::string("/vine-logs/transactions"), directory_.string(), "run").ok());
+  ASSERT_TRUE(KeepVineLog(kSampleRun + std::string("/vine-logs/transactions"), directory_.string(), "run").ok());
   const auto kept = ReadVineLog((directory_ / "run.taskvine.log").string());
   ASSERT_TRUE(kept.ok()) << kept.status();
   EXPECT_EQ(kept->malformed + kept->torn + kept->unknown, 0);
@@ -136,7 +137,7 @@ TEST_F(VineLog, IsKeptInOneFileThatSaysTheSame) {
 }
 
 TEST_F(VineLog, HasItsPerformanceBesideItWhenBothAreNamedAsCompressed) {
-  const fs::path logs = kSample + std::string("/vine-logs");
+  const fs::path logs = kSampleRun + std::string("/vine-logs");
   for (const char* name : {"transactions", "performance"}) {
     // A reader goes by the contents, whatever the name says.
     fs::copy_file(logs / name, directory_ / (name + std::string(".gz")), fs::copy_options::overwrite_existing);

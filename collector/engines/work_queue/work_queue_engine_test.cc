@@ -12,11 +12,11 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr char kSample[] = "collector/engines/testdata/work_queue/transactions.log";
+constexpr char kSampleTransactions[] = "collector/engines/testdata/work_queue/transactions.log";
 
 // 16 tasks on 3 workers, of which one was killed: two tasks ran again, one ended with status 7, one made no output.
 TEST(WorkQueue, TellsTheSamplesWorkersAndTasks) {
-  const std::optional<EngineLog> log = FindEngineLog(kSample);
+  const std::optional<EngineLog> log = FindEngineLog(kSampleTransactions);
   ASSERT_TRUE(log.has_value());
   ASSERT_EQ(log->engine, &kWorkQueue);
   const auto reading = kWorkQueue.read(log->path);

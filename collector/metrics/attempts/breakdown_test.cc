@@ -2,18 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/idioms/seconds.h"
+
 namespace crema {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 AttemptRow Ended(uint32_t group, int64_t seconds, int64_t events, bool is_result = true) {
   AttemptRow row;
   row.input = group;
-  row.duration_ns = seconds * kSecond;
+  row.duration_ns = seconds * kSecondNs;
   row.events = events;
   row.cpu_ns = row.duration_ns / 2;
-  row.cpu_wait_ns = kSecond / 10;
+  row.cpu_wait_ns = kSecondNs / 10;
   row.is_result = is_result;
   row.status = is_result ? AttemptState::kOk : AttemptState::kFailed;
   return row;

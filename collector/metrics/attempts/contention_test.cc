@@ -7,12 +7,11 @@
 #include <random>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/attempts/slopes.h"
 
 namespace crema {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 /// Lanes that take chunk after chunk: two of them for the first half, then eight. `per_event(lanes)`: blocked seconds.
 class MadeAttempts {
@@ -22,7 +21,7 @@ class MadeAttempts {
     std::lognormal_distribution<double> noise(0, 0.2);
     int64_t from_ns = 0;
     for (const int lanes : {few, many}) {
-      const int64_t to_ns = from_ns + 60 * kSecond;
+      const int64_t to_ns = from_ns + 60 * kSecondNs;
       for (int lane = 0; lane < lanes; ++lane) {
         for (int64_t now_ns = from_ns; now_ns < to_ns;) {
           AttemptRow attempt;
@@ -92,7 +91,7 @@ TEST(Contention, DatasetsThatWaitDifferentlyAreNotComparedWithOneAnother) {
   // the second dataset waits ten times as long, and most of its chunks are of the time with many lanes
   std::vector<AttemptRow>& attempts = made.attempts();
   for (AttemptRow& attempt : attempts) {
-    attempt.input = attempt.start_ns > 60 * kSecond && attempt.start_ns % 4 != 0;
+    attempt.input = attempt.start_ns > 60 * kSecondNs && attempt.start_ns % 4 != 0;
     if (attempt.input == 1) attempt.cpu_ns /= 10;
   }
   const ContentionRow found = made.Find();
@@ -129,8 +128,8 @@ TEST(Contention, MeanLanesAreTimeAverages) {
   for (int i = 0; i < 40; ++i) {
     for (const int64_t half : {0, 1}) {
       AttemptRow attempt;
-      attempt.start_ns = i * kSecond + half * kSecond / 2;
-      attempt.duration_ns = half == 0 ? kSecond : kSecond / 2;
+      attempt.start_ns = i * kSecondNs + half * kSecondNs / 2;
+      attempt.duration_ns = half == 0 ? kSecondNs : kSecondNs / 2;
       attempt.cpu_ns = attempt.cpu_wait_ns = 0;
       attempt.events = 1;
       attempts.push_back(attempt);

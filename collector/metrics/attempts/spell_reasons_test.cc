@@ -2,12 +2,11 @@
 
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 /// Two workers, each 20 chunks of 10 s, half of it CPU; those of the first that begin from 50 s to 100 s take 10 s
 /// more.
@@ -22,10 +21,10 @@ class SpellReasons : public testing::Test {
         attempt.status = AttemptState::kOk;
         attempt.start_ns = now;
         attempt.events = 1000;
-        attempt.cpu_ns = 5 * kSecond;
-        attempt.cpu_wait_ns = kSecond;
-        const bool is_slow = worker == 0 && now >= 50 * kSecond && now < 100 * kSecond;
-        attempt.duration_ns = (is_slow ? 20 : 10) * kSecond;
+        attempt.cpu_ns = 5 * kSecondNs;
+        attempt.cpu_wait_ns = kSecondNs;
+        const bool is_slow = worker == 0 && now >= 50 * kSecondNs && now < 100 * kSecondNs;
+        attempt.duration_ns = (is_slow ? 20 : 10) * kSecondNs;
         slow_.push_back(is_slow);
         attempts_.push_back(attempt);
         now += attempt.duration_ns;
@@ -36,8 +35,8 @@ class SpellReasons : public testing::Test {
     const StragglerFindings findings = FindStragglers(attempts_, {}, dataset_of_input_);
     SlowSpell spell;
     spell.of = of;
-    spell.start_ns = 50 * kSecond;
-    spell.stop_ns = 110 * kSecond;
+    spell.start_ns = 50 * kSecondNs;
+    spell.stop_ns = 110 * kSecondNs;
     std::vector<SlowSpell> spells = {spell};
     ExplainSpells(attempts_, {}, {dataset_of_input_, file_of_input_, host_of_process_}, findings.datasets, &spells);
     return spells;
@@ -62,11 +61,11 @@ TEST_F(SpellReasons, AreBlockedWhereNeitherCpuNorItsLackExplainsTheTime) {
 }
 
 TEST_F(SpellReasons, AreComputingOrTheLackOfACpu) {
-  ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = 15 * kSecond; });
+  ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = 15 * kSecondNs; });
   EXPECT_EQ(Reason(), StragglerReason::kCpu);
   ChangeSlowOnes([](AttemptRow& attempt) {
-    attempt.cpu_ns = 5 * kSecond;
-    attempt.cpu_wait_ns = 11 * kSecond;
+    attempt.cpu_ns = 5 * kSecondNs;
+    attempt.cpu_wait_ns = 11 * kSecondNs;
   });
   EXPECT_EQ(Reason(), StragglerReason::kCpuWait);
 }
@@ -84,7 +83,7 @@ TEST_F(SpellReasons, AreOfARunOnlyIfSeveralProcessesWereSlow) {
   }
   EXPECT_EQ(Explained(SpellOf::kFile).size(), 1u) << "a file may have one reader";
   for (AttemptRow& attempt : attempts_) {
-    if (attempt.process == 1 && attempt.start_ns == 60 * kSecond) attempt.duration_ns = 20 * kSecond;
+    if (attempt.process == 1 && attempt.start_ns == 60 * kSecondNs) attempt.duration_ns = 20 * kSecondNs;
   }
   EXPECT_EQ(Explained(SpellOf::kRun).size(), 1u);
 }

@@ -413,7 +413,7 @@ struct Point {
   double score;
 };
 
-struct Sums {
+struct SpellSums {
   int64_t attempts = 0;
   int64_t slow = 0;
   double duration = 0;
@@ -434,7 +434,7 @@ struct Sums {
 
 /// Attempts of one group, one after the other.
 struct Stretch {
-  Sums sums;
+  SpellSums sums;
   int64_t start_ns = 0;
   int64_t stop_ns = 0;
 };
@@ -443,7 +443,7 @@ struct Stretch {
 /// sum.
 struct SpellGroup {
   double predicted = 0;         ///< of all
-  double without_outliers = 0;  ///< as in `Sums`
+  double without_outliers = 0;  ///< as in `SpellSums`
   double best = 0;
   double sum = 0;
   Stretch now;
@@ -465,7 +465,7 @@ struct SpellGroup {
     found = now;
   }
   bool HasSpell() const {
-    const Sums& inside = found.sums;
+    const SpellSums& inside = found.sums;
     if (inside.attempts < kLeastAttempts || inside.excess() <= 0) return false;
     if (static_cast<double>(inside.slow) < kLeastSlowShare * static_cast<double>(inside.attempts)) return false;
     if (inside.largest_excess > kMostOfOne * inside.excess()) return false;

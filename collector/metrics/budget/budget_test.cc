@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
+
 namespace crema {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 int64_t Ns(double seconds) { return std::llround(seconds * 1e9); }
 
@@ -22,7 +22,7 @@ struct PlantedRun {
   std::vector<HelperTimes> helpers;
   RunWindow run;
 
-  explicit PlantedRun(double seconds) { run = {1000 * kSecond, 1000 * kSecond + Ns(seconds)}; }
+  explicit PlantedRun(double seconds) { run = {1000 * kSecondNs, 1000 * kSecondNs + Ns(seconds)}; }
 
   uint32_t AddProcess(double start, double stop, int64_t cores) {
     ProcessRow process;
@@ -152,7 +152,7 @@ TEST(Budget, TellsTheTailFromIdleByTheLastMomentOfNinetyPercent) {
   planted.AddChunk(process, 40, 90);
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 410}, {"idle", 40}, {"tail", 450}, {"shutdown", 100}});
-  EXPECT_EQ(budget.tail_start_ns, planted.run.start_ns + 40 * kSecond);
+  EXPECT_EQ(budget.tail_start_ns, planted.run.start_ns + 40 * kSecondNs);
   EXPECT_EQ(budget.tail_time, 50);
   EXPECT_DOUBLE_EQ(*budget.balance, 0.9);
 }
@@ -195,8 +195,8 @@ TEST(Budget, TakesNoInstantWithoutLiveCoresForAFullOne) {
 TEST(Budget, SplitsAChunkIntoCpuRunDelayAndBlocked) {
   PlantedRun planted(10);
   AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 1), 0, 10);
-  chunk.cpu_ns = 3 * kSecond;
-  chunk.cpu_wait_ns = 2 * kSecond;
+  chunk.cpu_ns = 3 * kSecondNs;
+  chunk.cpu_wait_ns = 2 * kSecondNs;
   ExpectParts(planted.Compute(), {{"compute", 3}, {"cpu_wait", 2}, {"blocked", 5}});
 }
 
@@ -204,11 +204,11 @@ TEST(Budget, ClipsFiguresThatDoNotFitTheDuration) {
   PlantedRun planted(10);
   const uint32_t process = planted.AddProcess(0, 10, 2);
   AttemptRow& too_much_cpu = planted.AddChunk(process, 0, 10);
-  too_much_cpu.cpu_ns = 11 * kSecond;
-  too_much_cpu.cpu_wait_ns = 1 * kSecond;
+  too_much_cpu.cpu_ns = 11 * kSecondNs;
+  too_much_cpu.cpu_wait_ns = 1 * kSecondNs;
   AttemptRow& too_much_wait = planted.AddChunk(process, 0, 10);
-  too_much_wait.cpu_ns = 8 * kSecond;
-  too_much_wait.cpu_wait_ns = 5 * kSecond;
+  too_much_wait.cpu_ns = 8 * kSecondNs;
+  too_much_wait.cpu_wait_ns = 5 * kSecondNs;
   ExpectParts(planted.Compute(), {{"compute", 18}, {"cpu_wait", 2}});
 }
 
@@ -216,10 +216,10 @@ TEST(Budget, MergesWaitingWhereTheKernelDoesNotTellTheRunDelay) {
   PlantedRun planted(10);
   const uint32_t process = planted.AddProcess(0, 10, 2);
   AttemptRow& known = planted.AddChunk(process, 0, 10);
-  known.cpu_ns = 3 * kSecond;
-  known.cpu_wait_ns = 2 * kSecond;
+  known.cpu_ns = 3 * kSecondNs;
+  known.cpu_wait_ns = 2 * kSecondNs;
   AttemptRow& unknown = planted.AddChunk(process, 0, 10);
-  unknown.cpu_ns = 4 * kSecond;
+  unknown.cpu_ns = 4 * kSecondNs;
   unknown.cpu_wait_ns = AttemptRow::kUnknown;
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 7}, {"waiting", 13}});
@@ -231,7 +231,7 @@ TEST(Budget, MergesWaitingWhereTheKernelDoesNotTellTheRunDelay) {
 TEST(Budget, MergesWaitingWhereTheHelpersRunDelayIsNotKnown) {
   PlantedRun planted(10);
   AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 2), 0, 10);
-  chunk.cpu_ns = 4 * kSecond;
+  chunk.cpu_ns = 4 * kSecondNs;
   planted.AddHelpers(chunk, /*scope=*/10, /*in_union=*/0, /*cpu=*/7, /*wait=*/0);
   planted.helpers[0].cpu_wait_ns = AttemptRow::kUnknown;
   ExpectParts(planted.Compute(), {{"compute", 11}, {"waiting", 9}});
@@ -240,8 +240,8 @@ TEST(Budget, MergesWaitingWhereTheHelpersRunDelayIsNotKnown) {
 TEST(Budget, SpreadsHelpersOverTheirChunkAndLetsTheOwnerJoinThem) {
   PlantedRun planted(10);
   AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 4), 0, 10);
-  chunk.cpu_ns = 2 * kSecond;
-  chunk.cpu_wait_ns = 1 * kSecond;
+  chunk.cpu_ns = 2 * kSecondNs;
+  chunk.cpu_wait_ns = 1 * kSecondNs;
   planted.AddHelpers(chunk, /*scope=*/18, /*in_union=*/6, /*cpu=*/15, /*wait=*/1);
   // 1 + 1.8 of 4 lanes are occupied; the owner joins for 6 of the 7 seconds it neither ran nor waited for a CPU.
   const Budget budget = planted.Compute();
@@ -301,7 +301,7 @@ TEST(Budget, FillsFreeLanesWithCpuOutsideChunks) {
            {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 4}, {6, 4}, {7, 4}, {8, 5}, {9, 6}, {10, 7}, {11, 7}, {12, 7}}) {
     planted.AddSample(process, time, cpu);
   }
-  planted.AddChunk(process, 5.5, 9.5).cpu_ns = 2 * kSecond;
+  planted.AddChunk(process, 5.5, 9.5).cpu_ns = 2 * kSecondNs;
   // From 5 to 10 s no sample is without the chunk: 3 s of CPU, 2 of them the chunk's, so 1 s fills 6 free lane seconds.
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 2},
@@ -323,9 +323,9 @@ TEST(Budget, CallsRunDelayOutsideChunksNeitherStartUpNorIdle) {
     planted.processes[process].samples.back().run_delay_ns = Ns(delay);
   }
   AttemptRow& first = planted.AddChunk(process, 4, 8);
-  first.cpu_ns = 2 * kSecond;
-  first.cpu_wait_ns = 2 * kSecond;
-  planted.AddChunk(process, 10, 12).cpu_ns = 2 * kSecond;
+  first.cpu_ns = 2 * kSecondNs;
+  first.cpu_wait_ns = 2 * kSecondNs;
+  planted.AddChunk(process, 10, 12).cpu_ns = 2 * kSecondNs;
   ExpectParts(planted.Compute(), {{"compute", 4},
                                   {"cpu_wait", 2},
                                   {"process_cpu", 0.9},
@@ -340,8 +340,8 @@ TEST(Budget, DividesAPartOfACore) {
   planted.processes[process].declared_threads.reset();
   planted.processes[process].allowed_cores = 0.5;
   AttemptRow& chunk = planted.AddChunk(process, 0, 8);
-  chunk.cpu_ns = 4 * kSecond;
-  chunk.cpu_wait_ns = 4 * kSecond;
+  chunk.cpu_ns = 4 * kSecondNs;
+  chunk.cpu_wait_ns = 4 * kSecondNs;
   const Budget budget = planted.Compute();
   EXPECT_DOUBLE_EQ(budget.core_seconds, 5);
   ExpectParts(budget, {{"compute", 4}, {"shutdown", 1}});
@@ -373,8 +373,8 @@ TEST(Budget, DoesNotCountCpuOfTasksAndOfUnknownChunksOutsideChunks) {
   planted.AddChunk(process, 0, 3).cpu_ns = AttemptRow::kUnknown;
   TaskStretch task;
   task.process = process;
-  task.start_ns = planted.run.start_ns + 3 * kSecond;
-  task.stop_ns = planted.run.start_ns + 8 * kSecond;
+  task.start_ns = planted.run.start_ns + 3 * kSecondNs;
+  task.stop_ns = planted.run.start_ns + 8 * kSecondNs;
   const Budget budget =
       ComputeBudget(planted.attempts, planted.processes, planted.helpers,
                     FindWorkerLives(planted.attempts, planted.processes, planted.helpers, planted.run), planted.run,
@@ -388,8 +388,8 @@ TEST(Budget, DoesNotCountCpuOfTasksAndOfUnknownChunksOutsideChunks) {
 Budget ComputeWithTasks(const PlantedRun& planted, std::vector<TaskCores> tasks,
                         std::vector<TaskStretch> stretches = {}) {
   for (TaskCores& task : tasks) {
-    task.start_ns = planted.run.start_ns + task.start_ns * kSecond;
-    task.stop_ns = planted.run.start_ns + task.stop_ns * kSecond;
+    task.start_ns = planted.run.start_ns + task.start_ns * kSecondNs;
+    task.stop_ns = planted.run.start_ns + task.stop_ns * kSecondNs;
   }
   const EngineTime engine = {std::move(stretches), {}, std::move(tasks)};
   return ComputeBudget(planted.attempts, planted.processes, planted.helpers,
@@ -405,13 +405,13 @@ TEST(Budget, CoresThatATaskHoldsBesideThoseThatItUsesAreNotIdle) {
   TaskStretch stretch;  // the first task around its chunk
   stretch.process = process;
   stretch.around_chunk = true;
-  stretch.start_ns = planted.run.start_ns + 8 * kSecond;
-  stretch.stop_ns = planted.run.start_ns + 9 * kSecond;
+  stretch.start_ns = planted.run.start_ns + 8 * kSecondNs;
+  stretch.stop_ns = planted.run.start_ns + 9 * kSecondNs;
   // three cores for one lane from 2 to 9, and one core for the other until 10: all four are held while both are there
   const Budget budget = ComputeWithTasks(planted, {{process, 2, 9, 3}, {process, 2, 10, 1}}, {stretch});
   ExpectParts(budget,
               {{"compute", 14}, {"outside_chunk", 1}, {"unused_by_tasks", 2 * 7}, {"startup", 4 * 2}, {"tail", 3}});
-  EXPECT_EQ(budget.tail_start_ns, planted.run.start_ns + 9 * kSecond) << "until then no other task found a core";
+  EXPECT_EQ(budget.tail_start_ns, planted.run.start_ns + 9 * kSecondNs) << "until then no other task found a core";
 }
 
 TEST(Budget, LanesBeyondTheCoresOfTheirTaskTakeThoseOfNoOther) {
@@ -434,8 +434,8 @@ TEST(Budget, BooksLanesBeyondTheCoresAsOversubscribed) {
   const uint32_t process = planted.AddProcess(0, 10, 2);
   for (int lane = 0; lane < 3; ++lane) {
     AttemptRow& chunk = planted.AddChunk(process, 0, 8);
-    chunk.cpu_ns = 5 * kSecond;
-    chunk.cpu_wait_ns = 3 * kSecond;
+    chunk.cpu_ns = 5 * kSecondNs;
+    chunk.cpu_wait_ns = 3 * kSecondNs;
   }
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 15}, {"cpu_wait", 1}, {"shutdown", 4}});
@@ -448,8 +448,8 @@ TEST(Budget, GivesThreadsThatWaitNoMoreThanTheCores) {
   const uint32_t process = planted.AddProcess(0, 10, 2);
   for (int lane = 0; lane < 6; ++lane) {  // 60 lane-seconds for 20 core-seconds
     AttemptRow& chunk = planted.AddChunk(process, 0, 10);
-    chunk.cpu_ns = kSecond;
-    chunk.cpu_wait_ns = kSecond;
+    chunk.cpu_ns = kSecondNs;
+    chunk.cpu_wait_ns = kSecondNs;
   }
   const Budget budget = planted.Compute();
   const double left = (20.0 - 6) / (60 - 6);  // of each kind of waiting
@@ -462,8 +462,8 @@ TEST(Budget, SpreadsNoThreadOverMoreThanItsCore) {
   PlantedRun planted(30);
   const uint32_t process = planted.AddProcess(0, 30, 1);
   AttemptRow& outer = planted.AddChunk(process, 0, 30);  // and from 10 to 20 another one
-  outer.suspended_ns = 10 * kSecond;
-  outer.duration_ns = outer.cpu_ns = 20 * kSecond;
+  outer.suspended_ns = 10 * kSecondNs;
+  outer.duration_ns = outer.cpu_ns = 20 * kSecondNs;
   planted.AddChunk(process, 10, 20);
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 30}});
@@ -494,7 +494,7 @@ TEST(Budget, LeavesOutWhatLiesOutsideTheRun) {
   PlantedRun planted(10);
   const uint32_t process = planted.AddProcess(-10, 15, 1);
   AttemptRow& across = planted.AddChunk(process, -5, 5);
-  across.cpu_ns = 4 * kSecond;
+  across.cpu_ns = 4 * kSecondNs;
   planted.AddChunk(process, -9, -6);
   planted.AddChunk(process, 12, 14);
   const Budget budget = planted.Compute();

@@ -24,9 +24,9 @@ bool IsTransfer(const EngineFineSum& row) { return row.context == "get-data" || 
 
 using Filter = std::function<bool(const EngineFineSum&)>;
 
-class Sums {
+class FineSums {
  public:
-  explicit Sums(const std::vector<EngineFineSum>& rows) : rows_(rows) {}
+  explicit FineSums(const std::vector<EngineFineSum>& rows) : rows_(rows) {}
 
   double SecondsOf(const Filter& passes) const {
     return SumOf<double>(rows_,
@@ -55,7 +55,7 @@ void SetRatioOf(std::string_view key, double part, double whole, std::string_vie
                        std::string(whole_name) + " is zero");
 }
 
-void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, MetricSet* metrics) {
+void SetProcessor(const FineSums& sums, const std::set<std::string>& prefixes, MetricSet* metrics) {
   if (prefixes.empty()) {
     for (std::string_view key :
          {"processor_cpu_time_seconds", "processor_noncpu_time_seconds", "processor_cpu_percentage",
@@ -66,7 +66,7 @@ void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, Metri
   }
   const auto of = [&](std::string_view activity, bool is_processor) {
     return sums.Of(activity, kSeconds, [&](const EngineFineSum& row) {
-      return Sums::IsExecute(row) && (prefixes.count(row.function) > 0) == is_processor;
+      return FineSums::IsExecute(row) && (prefixes.count(row.function) > 0) == is_processor;
     });
   };
   const double cpu = of("thread-cpu", true);
@@ -97,7 +97,7 @@ constexpr std::string_view kCountsOf[][3] = {
 };
 
 void SetFine(const EngineFacts& facts, MetricSet* metrics) {
-  const Sums sums(facts.fine);
+  const FineSums sums(facts.fine);
   for (const auto& [key, activity] : kSecondsOf) metrics->Set(key, sums.Of(activity));
   for (const auto& [key, activity, unit] : kCountsOf) {
     metrics->Set(key, static_cast<int64_t>(std::llround(sums.Of(activity, unit))));
@@ -116,7 +116,7 @@ void SetFine(const EngineFacts& facts, MetricSet* metrics) {
   metrics->Set("transfer_serialization_seconds", sums.OfAll({"serialize", "deserialize"}, IsTransfer));
   metrics->Set("task_overhead_seconds", sums.OfAll({"executor", "offload", "other"}));
   std::optional<double> idle = facts.active_core_seconds;
-  if (idle.has_value()) idle = std::max(0.0, *idle - sums.SecondsOf(Sums::IsExecute));
+  if (idle.has_value()) idle = std::max(0.0, *idle - sums.SecondsOf(FineSums::IsExecute));
   metrics->SetOptional("idle_time_seconds", idle, "the scheduler reported no span that was active");
 }
 

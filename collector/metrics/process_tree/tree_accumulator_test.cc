@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "gtest/gtest.h"
 
 namespace crema {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 TreeRun RunOn(const std::string& host, int64_t start_ns, const std::string& id = "r") {
   TreeRun run;
@@ -48,20 +47,20 @@ TreeSampleFact Sample(int64_t time_ns, int64_t rss_bytes, int64_t cpu_ns) {
 TEST(TreeAccumulator, AddsWhatWasUsedAndKeepsTheLargestOfWhatWasHeld) {
   TreeAccumulator trees;
   TreeRun first = RunOn("a", 0), second = RunOn("b", 5);
-  first.Add(End(10 * kSecond, 3 * kSecond));
-  TreeEndFact end = End(20 * kSecond, 4 * kSecond, 2);
+  first.Add(End(10 * kSecondNs, 3 * kSecondNs));
+  TreeEndFact end = End(20 * kSecondNs, 4 * kSecondNs, 2);
   end.totals.process_peak_rss_bytes = 500;
   end.totals.max_processes = 9;
   second.Add(end);
   trees.Add(first);
   trees.Add(second);
   const TreeFigures figures = *trees.Finalize();
-  EXPECT_EQ(figures.totals.cpu_user_ns, 7 * kSecond);
+  EXPECT_EQ(figures.totals.cpu_user_ns, 7 * kSecondNs);
   EXPECT_EQ(figures.totals.io->wchar_bytes, 8);
   EXPECT_EQ(figures.totals.process_peak_rss_bytes, 1000);
   EXPECT_EQ(figures.totals.max_processes, 9);
   EXPECT_EQ(figures.start_ns, 0);
-  EXPECT_EQ(figures.stop_ns, 20 * kSecond);
+  EXPECT_EQ(figures.stop_ns, 20 * kSecondNs);
   EXPECT_EQ(figures.exit_status, 2);
   EXPECT_EQ(figures.command, std::vector<std::string>({"ana", "a"}));
 }
@@ -116,9 +115,9 @@ TEST(TreeAccumulator, TheOrderAndTheGroupingOfRunsDoNotMatter) {
 
 TEST(TreeAccumulator, TheSameRunTwiceCountsOnceAsTheFullerOne) {
   TreeRun live = RunOn("a", 0);
-  live.Add(Sample(1 * kSecond, 10, 1));
+  live.Add(Sample(1 * kSecondNs, 10, 1));
   TreeRun ended = live;
-  ended.Add(End(2 * kSecond, 5));
+  ended.Add(End(2 * kSecondNs, 5));
   for (bool live_first : {true, false}) {
     TreeAccumulator trees;
     trees.Add(live_first ? live : ended);
@@ -129,11 +128,11 @@ TEST(TreeAccumulator, TheSameRunTwiceCountsOnceAsTheFullerOne) {
 
 TEST(TreeAccumulator, ARunWithoutEndGivesWhatItHad) {
   TreeRun run = RunOn("a", 0);
-  run.Add(Sample(1 * kSecond, 10, 100));
-  run.Add(Sample(4 * kSecond, 30, 200));
-  run.Add(Sample(5 * kSecond, 20, 300));
+  run.Add(Sample(1 * kSecondNs, 10, 100));
+  run.Add(Sample(4 * kSecondNs, 30, 200));
+  run.Add(Sample(5 * kSecondNs, 20, 300));
   TreeReapFact reaped;
-  reaped.time_ns = 6 * kSecond;
+  reaped.time_ns = 6 * kSecondNs;
   reaped.user_ns = 350;
   reaped.max_rss_bytes = 25;
   run.Add(reaped);
@@ -142,7 +141,7 @@ TEST(TreeAccumulator, ARunWithoutEndGivesWhatItHad) {
   const TreeFigures figures = *trees.Finalize();
   EXPECT_EQ(figures.totals.cpu_user_ns, 350);
   EXPECT_EQ(figures.totals.tree_peak_rss_bytes, 30);
-  EXPECT_EQ(figures.last_ns, 6 * kSecond);
+  EXPECT_EQ(figures.last_ns, 6 * kSecondNs);
   EXPECT_EQ(figures.sampling_gap_max_seconds, 3);
   EXPECT_FALSE(figures.exit_status.has_value());
 }
@@ -150,10 +149,10 @@ TEST(TreeAccumulator, ARunWithoutEndGivesWhatItHad) {
 TEST(TreeAccumulator, PssReadFarFromThePeakOfMemoryIsNoPeak) {
   for (const auto& [rss_at_reading, is_peak] : {std::pair<int64_t, bool>(12'000, false), {900'000, true}}) {
     TreeRun run = RunOn("a", 0);
-    TreeSampleFact sample = Sample(kSecond, rss_at_reading, 1);
+    TreeSampleFact sample = Sample(kSecondNs, rss_at_reading, 1);
     sample.pss_bytes = rss_at_reading;
     run.Add(sample);
-    TreeEndFact end = End(2 * kSecond, 1);
+    TreeEndFact end = End(2 * kSecondNs, 1);
     end.totals.tree_peak_rss_bytes = 1'000'000;  // of wait4
     end.totals.tree_peak_pss_bytes = rss_at_reading;
     run.Add(end);
@@ -165,19 +164,19 @@ TEST(TreeAccumulator, PssReadFarFromThePeakOfMemoryIsNoPeak) {
 
 TEST(TreeAccumulator, SamplesGoToTheProcessWhoseStartIsNearest) {
   TreeRun run = RunOn("a", 0);
-  for (int64_t start_ns : {50 * kSecond, 90 * kSecond}) {
+  for (int64_t start_ns : {50 * kSecondNs, 90 * kSecondNs}) {
     TreeSampleFact sample;
-    sample.time_ns = start_ns + kSecond;
+    sample.time_ns = start_ns + kSecondNs;
     sample.process_rows = {{7, start_ns, start_ns, 1, 1}};
     run.Add(sample);
   }
   TreeAccumulator trees;
   trees.Add(run);
-  ASSERT_EQ(trees.SamplesOf("a", 7, 91 * kSecond).size(), 1u);
-  EXPECT_EQ(trees.SamplesOf("a", 7, 91 * kSecond)[0].rss_bytes, 90 * kSecond);
-  EXPECT_EQ(trees.SamplesOf("a", 7, 51 * kSecond)[0].rss_bytes, 50 * kSecond);
-  EXPECT_TRUE(trees.SamplesOf("b", 7, 51 * kSecond).empty());
-  EXPECT_TRUE(trees.SamplesOf("a", 8, 51 * kSecond).empty());
+  ASSERT_EQ(trees.SamplesOf("a", 7, 91 * kSecondNs).size(), 1u);
+  EXPECT_EQ(trees.SamplesOf("a", 7, 91 * kSecondNs)[0].rss_bytes, 90 * kSecondNs);
+  EXPECT_EQ(trees.SamplesOf("a", 7, 51 * kSecondNs)[0].rss_bytes, 50 * kSecondNs);
+  EXPECT_TRUE(trees.SamplesOf("b", 7, 51 * kSecondNs).empty());
+  EXPECT_TRUE(trees.SamplesOf("a", 8, 51 * kSecondNs).empty());
 }
 
 TEST(TreeAccumulator, OneRunOfSeveralCanBeKept) {
@@ -191,8 +190,8 @@ TEST(TreeAccumulator, OneRunOfSeveralCanBeKept) {
 
 TEST(SetTreeMetrics, RatiosAreOfCoresWallTimeAndChunks) {
   TreeRun run = RunOn("a", 0);
-  TreeEndFact end = End(10 * kSecond, 6 * kSecond);
-  end.totals.cpu_system_ns = 2 * kSecond;
+  TreeEndFact end = End(10 * kSecondNs, 6 * kSecondNs);
+  end.totals.cpu_system_ns = 2 * kSecondNs;
   run.Add(end);
   TreeAccumulator trees;
   trees.Add(run);
@@ -227,7 +226,7 @@ TEST(SetTreeMetrics, WhatIsNotKnownIsNullWithItsReason) {
 
 TEST(SetTreeMetrics, AMeasuredZeroIsZero) {
   TreeRun run = RunOn("a", 0);
-  run.Add(Sample(kSecond, 10, 0));
+  run.Add(Sample(kSecondNs, 10, 0));
   TreeAccumulator trees;
   trees.Add(run);
   MetricSet metrics;
@@ -242,7 +241,7 @@ TEST(SetTreeMetrics, ABusyGpuOfUnknownOwnersHasAUtilizationAndNoMemory) {
         {0, std::nullopt, std::nullopt},
         {80, 0, std::nullopt}}) {
     TreeRun run = RunOn("a", 0);
-    TreeSampleFact sample = Sample(kSecond, 10, 0);
+    TreeSampleFact sample = Sample(kSecondNs, 10, 0);
     TreeGpu& gpu = sample.gpus.emplace_back();
     gpu.utilization_percent = percent;
     gpu.tree_memory_bytes = memory;
@@ -258,8 +257,8 @@ TEST(SetTreeMetrics, ABusyGpuOfUnknownOwnersHasAUtilizationAndNoMemory) {
 
 TEST(SetTreeMetrics, ASumOfWhichOnePartIsUnknownIsUnknown) {
   TreeRun started = RunOn("a", 0), watched = RunOn("b", 1);
-  TreeEndFact end = End(10 * kSecond, kSecond);
-  end.totals.cpu_system_ns = kSecond;
+  TreeEndFact end = End(10 * kSecondNs, kSecondNs);
+  end.totals.cpu_system_ns = kSecondNs;
   end.totals.context_switches_involuntary = 5;
   started.Add(end);
   end.totals.context_switches_involuntary.reset();

@@ -5,18 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "collector/metrics/workers/worker_timelines.h"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kEpoch = 1'790'000'000 * kSecond;
-
-TreeSampleFact Sample(int second, int64_t cpu_seconds, int64_t read_bytes, std::vector<TreeProcessFact> rows) {
+TreeSampleFact SecondSample(int second, int64_t cpu_seconds, int64_t read_bytes, std::vector<TreeProcessFact> rows) {
   TreeSampleFact sample;
-  sample.time_ns = kEpoch + second * kSecond;
-  sample.cpu_user_ns = cpu_seconds * kSecond;
+  sample.time_ns = kEpoch + second * kSecondNs;
+  sample.cpu_user_ns = cpu_seconds * kSecondNs;
   sample.io = TreeIo{read_bytes, 0, 0, 0};
   for (const TreeProcessFact& row : rows) {
     sample.rss_bytes += row.rss_bytes;
@@ -36,7 +35,7 @@ WorkerTimelines Drawn(const std::vector<TreeSampleFact>& samples) {
   TreeAccumulator trees;
   trees.Add(run);
   WorkerTimelines timelines;
-  AddTreeTimelines(trees, {kEpoch, kEpoch + 10 * kSecond}, &timelines);
+  AddTreeTimelines(trees, {kEpoch, kEpoch + 10 * kSecondNs}, &timelines);
   return timelines;
 }
 
@@ -58,17 +57,18 @@ std::string Text(const WorkerTimelines& timelines, std::string_view key, const s
 }
 
 TEST(TreeTimelines, RatesHoldFromTheReadingBefore) {
-  const WorkerTimelines timelines =
-      Drawn({Sample(0, 0, 0, {}), Sample(2, 4, 600, {}), Sample(3, 4, 600, {}), Sample(4, 7, 900, {})});
+  const WorkerTimelines timelines = Drawn({SecondSample(0, 0, 0, {}), SecondSample(2, 4, 600, {}),
+                                           SecondSample(3, 4, 600, {}), SecondSample(4, 7, 900, {})});
   EXPECT_EQ(Text(timelines, "tree_cpu", "node:7"), "0:2 2:0 3:3 4:0");
   EXPECT_EQ(Text(timelines, "tree_read_bps", "node:7"), "0:300 2:0 3:300 4:0");
 }
 
 TEST(TreeTimelines, TellWhatTheKernelTookWhatCallsMovedAndWhatTheNetworkCarried) {
-  std::vector<TreeSampleFact> samples = {Sample(0, 0, 0, {}), Sample(2, 4, 0, {}), Sample(4, 8, 0, {})};
+  std::vector<TreeSampleFact> samples = {SecondSample(0, 0, 0, {}), SecondSample(2, 4, 0, {}),
+                                         SecondSample(4, 8, 0, {})};
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto n = static_cast<int64_t>(i);
-    samples[i].cpu_system_ns = 2 * n * kSecond;
+    samples[i].cpu_system_ns = 2 * n * kSecondNs;
     samples[i].io = TreeIo{0, 0, 1000 * n, 500 * n};
     samples[i].net = TreeNet{60 * n, 30 * n};
   }
@@ -86,7 +86,7 @@ TEST(TreeTimelines, TellWhatTheKernelTookWhatCallsMovedAndWhatTheNetworkCarried)
 TEST(TreeTimelines, AReadingThatIsNotInEachSampleStaysWhenPointsAreThinnedOut) {
   TreeRun run;
   for (int second = 1; second <= 20'000; ++second) {
-    TreeSampleFact sample = Sample(second, 0, 0, {});
+    TreeSampleFact sample = SecondSample(second, 0, 0, {});
     if (second % 10 == 1) sample.pss_bytes = second;
     run.Add(sample);
   }
@@ -97,9 +97,9 @@ TEST(TreeTimelines, AReadingThatIsNotInEachSampleStaysWhenPointsAreThinnedOut) {
 
 TEST(TreeTimelines, ProcessesAreNamedAndEnd) {
   const WorkerTimelines timelines =
-      Drawn({Sample(0, 0, 0, {{11, kEpoch, 100, 0, 1, "sort"}}),
-             Sample(1, 1, 0, {{11, kEpoch, 150, kSecond, 3, "sort"}, {12, kEpoch, 50, 0, 1, "seq"}}),
-             Sample(2, 1, 0, {{12, kEpoch, 60, 0, 1, "seq"}}), Sample(3, 1, 0, {})});
+      Drawn({SecondSample(0, 0, 0, {{11, kEpoch, 100, 0, 1, "sort"}}),
+             SecondSample(1, 1, 0, {{11, kEpoch, 150, kSecondNs, 3, "sort"}, {12, kEpoch, 50, 0, 1, "seq"}}),
+             SecondSample(2, 1, 0, {{12, kEpoch, 60, 0, 1, "seq"}}), SecondSample(3, 1, 0, {})});
   EXPECT_EQ(Text(timelines, "process_memory", "sort:11"), "0:100 1:150 2:0");
   EXPECT_EQ(Text(timelines, "process_memory", "seq:12"), "1:50 2:60 3:0");
   EXPECT_EQ(Text(timelines, "process_cpu", "sort:11"), "0:1 1:0");
@@ -112,9 +112,9 @@ TEST(TreeTimelines, OfManyProcessesTheLargestHaveALine) {
   std::vector<TreeProcessFact> first, second;
   for (int64_t pid = 1; pid <= 100; ++pid) {
     first.push_back({pid, kEpoch, 1, 0, 1, "p"});
-    second.push_back({pid, kEpoch, pid == 1 ? 1000 : 1, pid * kSecond / 100, 1, "p"});
+    second.push_back({pid, kEpoch, pid == 1 ? 1000 : 1, pid * kSecondNs / 100, 1, "p"});
   }
-  const WorkerTimelines timelines = Drawn({Sample(0, 0, 0, first), Sample(1, 50, 0, second)});
+  const WorkerTimelines timelines = Drawn({SecondSample(0, 0, 0, first), SecondSample(1, 50, 0, second)});
   for (const TimelinesByWorker& series : timelines.series) {
     if (series.key == "process_memory") {
       EXPECT_LE(series.by_worker->size(), 32u);
@@ -126,16 +126,16 @@ TEST(TreeTimelines, OfManyProcessesTheLargestHaveALine) {
 
 TEST(TreeTimelines, OfALongRunPointsAreFew) {
   TreeRun run;
-  for (int second = 0; second < 100'000; ++second) run.Add(Sample(second, second, 0, {}));
+  for (int second = 0; second < 100'000; ++second) run.Add(SecondSample(second, second, 0, {}));
   EXPECT_LT(run.points.size(), 4097u);
   EXPECT_GT(run.points.size(), 1024u);
-  EXPECT_LT(run.points.front().time_ns, kEpoch + 100 * kSecond);
-  EXPECT_GT(run.points.back().time_ns, kEpoch + 99'900 * kSecond);
+  EXPECT_LT(run.points.front().time_ns, kEpoch + 100 * kSecondNs);
+  EXPECT_GT(run.points.back().time_ns, kEpoch + 99'900 * kSecondNs);
 }
 
 TEST(TreeTimelines, WithoutATreeThereAreNone) {
   WorkerTimelines timelines;
-  AddTreeTimelines({}, {0, kSecond}, &timelines);
+  AddTreeTimelines({}, {0, kSecondNs}, &timelines);
   EXPECT_EQ(Text(timelines, "tree_cpu", ""), "none");
 }
 

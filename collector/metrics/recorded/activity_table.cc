@@ -22,7 +22,7 @@ Texts DecodeTexts(std::string_view name) {
 }
 
 // All of its unit; where there are more units than room, all.
-std::string StandInOf(std::string_view name) {
+std::string StandInOfActivity(std::string_view name) {
   const bool ordinary = name.front() == NamesWithOther::kOrdinary;
   Texts texts = DecodeTexts(name);
   std::fill(texts.begin(), texts.end() - (ordinary ? 1 : 0), std::string(kOtherName));
@@ -31,7 +31,7 @@ std::string StandInOf(std::string_view name) {
 
 }  // namespace
 
-ProcessSums::ProcessSums(size_t max_rows) : names_(max_rows, StandInOf) {}
+ProcessSums::ProcessSums(size_t max_rows) : names_(max_rows, StandInOfActivity) {}
 
 ProcessSums::Sum& ProcessSums::Find(std::string_view name, uint32_t log) {
   const uint32_t index = names_.Intern(name);

@@ -44,7 +44,7 @@ std::pair<std::string_view, std::string_view> Decode(std::string_view encoded) {
   return {name, TakeText(&encoded)};
 }
 
-std::string StandInOf(std::string_view encoded) {
+std::string StandInOfMetric(std::string_view encoded) {
   const bool ordinary = encoded.front() == NamesWithOther::kOrdinary;
   return Encode(ordinary ? NamesWithOther::kStandIn : NamesWithOther::kLast, kOtherName,
                 ordinary ? Decode(encoded).second : kOtherName);
@@ -94,7 +94,7 @@ ValueHistogram HistogramOf(const QuantileSketch& values, double min, double max,
   return histogram;
 }
 
-CustomMetricTable::CustomMetricTable() : metrics_(kMaxMetrics, StandInOf) {}
+CustomMetricTable::CustomMetricTable() : metrics_(kMaxMetrics, StandInOfMetric) {}
 
 void CustomMetricTable::Sums::Add(const MetricFact& fact, bool failed, bool with_quantiles) {
   ++readings;

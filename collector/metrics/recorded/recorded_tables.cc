@@ -84,7 +84,7 @@ std::string Demangled(const std::string& name) {
 
 // Of two lines of a log, the later one.
 template <class Line>
-void KeepLater(Line line, Line* kept) {
+void KeepLaterLine(Line line, Line* kept) {
   if (std::tie(kept->is_last, kept->time_ns) < std::tie(line.is_last, line.time_ns)) *kept = std::move(line);
 }
 
@@ -108,11 +108,11 @@ void AllocationTable::Add(uint64_t log_hash, const AllocationsFact& fact) {
   for (const AllocationSiteFact& section : fact.sites) {
     log.rows.push_back({std::string(section.path), std::string(section.of), section.sums});
   }
-  KeepLater(std::move(log), &logs_[log_hash]);
+  KeepLaterLine(std::move(log), &logs_[log_hash]);
 }
 
 void AllocationTable::Merge(const AllocationTable& other) {
-  for (const auto& [log_hash, log] : other.logs_) KeepLater(log, &logs_[log_hash]);
+  for (const auto& [log_hash, log] : other.logs_) KeepLaterLine(log, &logs_[log_hash]);
 }
 
 AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
@@ -149,8 +149,8 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
 }
 
 void GpuTable::Add(const LogRef& log, const GpuFact& fact) {
-  KeepLater({fact.time_ns, fact.is_last, std::string(fact.reason), fact.busy_ns.value_or(0), fact.lost.value_or(0)},
-            &states_[log.index]);
+  KeepLaterLine({fact.time_ns, fact.is_last, std::string(fact.reason), fact.busy_ns.value_or(0), fact.lost.value_or(0)},
+                &states_[log.index]);
   for (const GpuRowFact& row : fact.rows) {
     by_section_[{!row.chunk.has_value(), std::string(row.section)}].Add(row.work);
     if (!row.chunk.has_value()) continue;
@@ -163,7 +163,7 @@ void GpuTable::Add(const LogRef& log, const GpuFact& fact) {
 }
 
 void GpuTable::Merge(const GpuTable& other, const std::vector<uint32_t>& logs) {
-  for (const auto& [log, state] : other.states_) KeepLater(state, &states_[logs[log]]);
+  for (const auto& [log, state] : other.states_) KeepLaterLine(state, &states_[logs[log]]);
   for (const auto& [section, sums] : other.by_section_) by_section_[section].Add(sums);
   for (const auto& [dataset, sums] : other.by_dataset_) by_dataset_[dataset].Add(sums);
   for (const auto& [key, sums] : other.by_chunk_) by_chunk_[{logs[key.first], key.second}].Add(sums);

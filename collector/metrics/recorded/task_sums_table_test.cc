@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/measurement/measurement.h"
 #include "collector/records/record_parser.h"
 #include "gtest/gtest.h"
@@ -15,8 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kSecond = 1'000'000'000;
-
 Json ModuleOf(const char* name, int64_t count, int64_t own_ns, int64_t peak) {
   return {{"name", name},         {"count", count},  {"own_ns", own_ns},   {"union_ns", own_ns},     {"peak", peak},
           {"cpu_ns", own_ns / 2}, {"queued", count}, {"queue_ns", own_ns}, {"behind_ns", own_ns / 2}};
@@ -24,7 +23,7 @@ Json ModuleOf(const char* name, int64_t count, int64_t own_ns, int64_t peak) {
 
 /// `count` events of 1 s, one after the other.
 Json LineOf(int64_t count, std::vector<Json> modules) {
-  const int64_t latency_ns = count * kSecond;
+  const int64_t latency_ns = count * kSecondNs;
   return {{"type", "task_sums"},
           {"time_ns", latency_ns},
           {"peak", 1},
@@ -37,8 +36,8 @@ Json LineOf(int64_t count, std::vector<Json> modules) {
              {"first_start_ns", 0},
              {"last_stop_ns", latency_ns},
              {"latency_ns", latency_ns},
-             {"min_ns", kSecond},
-             {"max_ns", kSecond},
+             {"min_ns", kSecondNs},
+             {"max_ns", kSecondNs},
              {"active_ns", latency_ns / 2},
              {"queued_ns", latency_ns / 4},
              {"external_ns", latency_ns / 8},
@@ -69,8 +68,8 @@ Json Shown(const TaskSumsFindings& findings) {
 }
 
 TEST(TaskSumsTable, TheLastRowOfEachNameCountsInWhateverOrderLinesCome) {
-  const Json early = LineOf(2, {ModuleOf("fit", 2, kSecond, 1), ModuleOf("read", 2, kSecond, 1)});
-  const Json late = LineOf(8, {ModuleOf("fit", 8, 4 * kSecond, 1)});  // `read` is in another line
+  const Json early = LineOf(2, {ModuleOf("fit", 2, kSecondNs, 1), ModuleOf("read", 2, kSecondNs, 1)});
+  const Json late = LineOf(8, {ModuleOf("fit", 8, 4 * kSecondNs, 1)});  // `read` is in another line
   TaskSumsTable forward, backward;
   Add(early, 0, &forward);
   Add(late, 0, &forward);
@@ -90,8 +89,8 @@ TEST(TaskSumsTable, TheLastRowOfEachNameCountsInWhateverOrderLinesCome) {
 }
 
 TEST(TaskSumsTable, ProcessesAddUpInWhateverOrderTheyAreMerged) {
-  const Json first = LineOf(8, {ModuleOf("fit", 8, 4 * kSecond, 1), ModuleOf("read", 8, 2 * kSecond, 1)});
-  const Json second = LineOf(4, {ModuleOf("fit", 4, 4 * kSecond, 1), ModuleOf("read", 4, kSecond, 2)});
+  const Json first = LineOf(8, {ModuleOf("fit", 8, 4 * kSecondNs, 1), ModuleOf("read", 8, 2 * kSecondNs, 1)});
+  const Json second = LineOf(4, {ModuleOf("fit", 4, 4 * kSecondNs, 1), ModuleOf("read", 4, kSecondNs, 2)});
   TaskSumsTable one, other;
   Add(first, 0, &one);
   Add(second, 0, &other);
@@ -130,8 +129,8 @@ TEST(TaskSumsTable, HistogramsOfAllDatasetsHaveTheSameBins) {
   line["latencies"][0]["sketch"] = {65472, 2};  // the bucket of 1
   other["dataset"] = "slow";
   other["sketch"] = {65600, 1, 65664, 1};  // of 4 and 8
-  other["min_ns"] = 4 * kSecond;
-  other["max_ns"] = 8 * kSecond;
+  other["min_ns"] = 4 * kSecondNs;
+  other["max_ns"] = 8 * kSecondNs;
   line["latencies"].push_back(other);
   TaskSumsTable table;
   Add(line, 0, &table);
@@ -147,9 +146,9 @@ TEST(TaskSumsTable, HistogramsOfAllDatasetsHaveTheSameBins) {
 TEST(TaskSumsTable, LatencyOverTimeIsOfTheEventsThatEndedBetweenTwoLines) {
   const Json early = LineOf(2, {});  // 2 events until 2 s
   Json late = LineOf(8, {});         // 6 more until 8 s, which only worked
-  late["latencies"][0]["active_ns"] = kSecond + 6 * kSecond;
-  late["latencies"][0]["queued_ns"] = kSecond / 2;
-  late["latencies"][0]["external_ns"] = late["latencies"][0]["rest_ns"] = kSecond / 4;
+  late["latencies"][0]["active_ns"] = kSecondNs + 6 * kSecondNs;
+  late["latencies"][0]["queued_ns"] = kSecondNs / 2;
+  late["latencies"][0]["external_ns"] = late["latencies"][0]["rest_ns"] = kSecondNs / 4;
   TaskSumsTable forward, backward;
   Add(early, 0, &forward);
   Add(late, 0, &forward);
@@ -158,8 +157,8 @@ TEST(TaskSumsTable, LatencyOverTimeIsOfTheEventsThatEndedBetweenTwoLines) {
   const std::vector<LatencyStep> steps = forward.Finalize().over_time;
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(steps[0].start_ns, 0);
-  EXPECT_EQ(steps[1].start_ns, 2 * kSecond);
-  EXPECT_EQ(steps[2].start_ns, 8 * kSecond);
+  EXPECT_EQ(steps[1].start_ns, 2 * kSecondNs);
+  EXPECT_EQ(steps[2].start_ns, 8 * kSecondNs);
   const std::array<double, 4> first = {0.5, 0.25, 0.125, 0.125}, second = {1, 0, 0, 0};
   EXPECT_EQ(steps[0].seconds, first);
   EXPECT_EQ(steps[1].seconds, second);
@@ -168,15 +167,15 @@ TEST(TaskSumsTable, LatencyOverTimeIsOfTheEventsThatEndedBetweenTwoLines) {
   // Another process with events of 0.5 s from 4 s to 8 s, 4 a second: 4 of them to one of the first.
   Json fast = LineOf(16, {});
   Json& row = fast["latencies"][0];
-  row["first_start_ns"] = 4 * kSecond;
-  row["last_stop_ns"] = 8 * kSecond;
-  row["latency_ns"] = row["active_ns"] = 8 * kSecond;
+  row["first_start_ns"] = 4 * kSecondNs;
+  row["last_stop_ns"] = 8 * kSecondNs;
+  row["latency_ns"] = row["active_ns"] = 8 * kSecondNs;
   row["queued_ns"] = row["external_ns"] = row["rest_ns"] = 0;
   Add(fast, 1, &forward);
   const std::vector<LatencyStep> both = forward.Finalize().over_time;
   ASSERT_EQ(both.size(), 4u);
   EXPECT_EQ(both[1].seconds, second);
-  EXPECT_EQ(both[2].start_ns, 4 * kSecond);
+  EXPECT_EQ(both[2].start_ns, 4 * kSecondNs);
   EXPECT_DOUBLE_EQ(both[2].seconds[0], (4 * 0.5 + 1) / 5);
 }
 

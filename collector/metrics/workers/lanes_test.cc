@@ -9,7 +9,7 @@
 namespace crema {
 namespace {
 
-AttemptRow Attempt(uint32_t process, int64_t start, int64_t stop) {
+AttemptRow LaneAttempt(uint32_t process, int64_t start, int64_t stop) {
   AttemptRow attempt;
   attempt.process = process;
   attempt.start_ns = start;
@@ -35,19 +35,19 @@ std::vector<ProcessRow> Processes(const std::vector<int64_t>& ends) {
 }
 
 TEST(Lanes, TakeTheLowestFreeLane) {
-  const std::vector<AttemptRow> attempts = {Attempt(0, 0, 10), Attempt(0, 2, 4), Attempt(0, 3, 9), Attempt(0, 5, 6),
-                                            Attempt(0, 12, 13)};
+  const std::vector<AttemptRow> attempts = {LaneAttempt(0, 0, 10), LaneAttempt(0, 2, 4), LaneAttempt(0, 3, 9),
+                                            LaneAttempt(0, 5, 6), LaneAttempt(0, 12, 13)};
   EXPECT_EQ(AssignLanes(attempts), (std::vector<uint32_t>{0, 1, 2, 1, 0}));
 }
 
 TEST(Lanes, DoNotOverlapWhereOneStopsAsTheNextBegins) {
-  const std::vector<AttemptRow> attempts = {Attempt(0, 10, 20), Attempt(0, 0, 10), Attempt(0, 20, 30)};
+  const std::vector<AttemptRow> attempts = {LaneAttempt(0, 10, 20), LaneAttempt(0, 0, 10), LaneAttempt(0, 20, 30)};
   EXPECT_EQ(AssignLanes(attempts), (std::vector<uint32_t>{0, 0, 0}));
   EXPECT_EQ(MaxOpenChunks(attempts, Processes({30})), (std::vector<int64_t>{1}));
 }
 
 TEST(Lanes, BelongToOneProcess) {
-  const std::vector<AttemptRow> attempts = {Attempt(1, 0, 10), Attempt(0, 0, 10), Attempt(1, 5, 6)};
+  const std::vector<AttemptRow> attempts = {LaneAttempt(1, 0, 10), LaneAttempt(0, 0, 10), LaneAttempt(1, 5, 6)};
   EXPECT_EQ(AssignLanes(attempts), (std::vector<uint32_t>{0, 0, 1}));
   EXPECT_EQ(MaxOpenChunks(attempts, Processes({10, 10, 10})), (std::vector<int64_t>{1, 2, 0}));
 }
@@ -58,7 +58,7 @@ TEST(Lanes, AreAsManyAsTheMostOpenAtOnceAndNeverHoldTwo) {
     std::vector<AttemptRow> attempts;
     for (int i = 0; i < 60; ++i) {
       const int64_t start = static_cast<int64_t>(random() % 100);
-      attempts.push_back(Attempt(0, start, start + 1 + static_cast<int64_t>(random() % 20)));
+      attempts.push_back(LaneAttempt(0, start, start + 1 + static_cast<int64_t>(random() % 20)));
     }
     const std::vector<uint32_t> lanes = AssignLanes(attempts);
     EXPECT_EQ(*std::max_element(lanes.begin(), lanes.end()) + 1, MaxOpenChunks(attempts, Processes({200}))[0]);
@@ -73,26 +73,27 @@ TEST(Lanes, AreAsManyAsTheMostOpenAtOnceAndNeverHoldTwo) {
 }
 
 TEST(LoadImbalance, IsZeroWhereAllLanesAreEquallyBusy) {
-  EXPECT_EQ(LoadImbalance({Attempt(0, 0, 10), Attempt(0, 0, 10), Attempt(1, 5, 15)}), 0);
+  EXPECT_EQ(LoadImbalance({LaneAttempt(0, 0, 10), LaneAttempt(0, 0, 10), LaneAttempt(1, 5, 15)}), 0);
 }
 
 TEST(LoadImbalance, ComparesTheBusiestLaneWithTheMean) {
-  EXPECT_DOUBLE_EQ(*LoadImbalance({Attempt(0, 0, 30), Attempt(0, 1, 6), Attempt(0, 6, 11)}), 0.5);  // 30 against 20
+  EXPECT_DOUBLE_EQ(*LoadImbalance({LaneAttempt(0, 0, 30), LaneAttempt(0, 1, 6), LaneAttempt(0, 6, 11)}),
+                   0.5);  // 30 against 20
 }
 
 TEST(LoadImbalance, LeavesOutAttemptsWithoutDuration) {
-  EXPECT_EQ(LoadImbalance({Attempt(0, 0, 10), LostAttempt(0, 2), LostAttempt(1, 2)}), 0);
+  EXPECT_EQ(LoadImbalance({LaneAttempt(0, 0, 10), LostAttempt(0, 2), LostAttempt(1, 2)}), 0);
   EXPECT_EQ(LoadImbalance({LostAttempt(0, 2)}), std::nullopt);
   EXPECT_EQ(LoadImbalance({}), std::nullopt);
 }
 
 TEST(MaxOpenChunks, CountsALostAttemptUntilItsProcessEnds) {
-  EXPECT_EQ(MaxOpenChunks({LostAttempt(0, 0), Attempt(0, 5, 6), Attempt(0, 7, 8)}, Processes({100})),
+  EXPECT_EQ(MaxOpenChunks({LostAttempt(0, 0), LaneAttempt(0, 5, 6), LaneAttempt(0, 7, 8)}, Processes({100})),
             (std::vector<int64_t>{2}));
 }
 
 TEST(MaxOpenChunks, CountsAnAttemptOfNoLength) {
-  EXPECT_EQ(MaxOpenChunks({Attempt(0, 5, 5)}, Processes({100})), (std::vector<int64_t>{1}));
+  EXPECT_EQ(MaxOpenChunks({LaneAttempt(0, 5, 5)}, Processes({100})), (std::vector<int64_t>{1}));
 }
 
 }  // namespace

@@ -6,20 +6,20 @@
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/metrics/engine/task_processes.h"
 
 namespace crema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kOrigin = 1'700'000'000 * kSecond;
+constexpr int64_t kOrigin = 1'700'000'000 * kSecondNs;
 
 TreeRun Tree(std::optional<int64_t> kills) {
   TreeRun run;
   run.run.host = "node";
   run.run.start_ns = kOrigin;
   TreeEndFact end;
-  end.time_ns = kOrigin + 60 * kSecond;
+  end.time_ns = kOrigin + 60 * kSecondNs;
   end.totals.oom_kills = kills;
   run.Add(end);
   return run;
@@ -27,7 +27,7 @@ TreeRun Tree(std::optional<int64_t> kills) {
 
 TreeReapFact Reaped(int64_t pid, int exit_status) {
   TreeReapFact reaped;
-  reaped.time_ns = kOrigin + 20 * kSecond;
+  reaped.time_ns = kOrigin + 20 * kSecondNs;
   reaped.pid = pid;
   reaped.exit_status = exit_status;
   return reaped;
@@ -37,8 +37,8 @@ ProcessRow Process(int64_t pid, const std::string& host = "node", int64_t start 
   ProcessRow row;
   row.pid = pid;
   row.host = host;
-  row.start_ns = kOrigin + start * kSecond;
-  row.last_ns = row.start_ns + 10 * kSecond;
+  row.start_ns = kOrigin + start * kSecondNs;
+  row.last_ns = row.start_ns + 10 * kSecondNs;
   return row;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using Steps = std::vector<std::pair<int64_t, int64_t>>;
 
-ProcessSample Sample(int64_t time_ns, std::optional<int64_t> rss, std::optional<int64_t> limit = std::nullopt) {
+ProcessSample StepSample(int64_t time_ns, std::optional<int64_t> rss, std::optional<int64_t> limit = std::nullopt) {
   ProcessSample sample;
   sample.time_ns = time_ns;
   sample.rss_bytes = rss;
@@ -30,22 +30,22 @@ Steps Rss(const std::vector<ProcessSample>& samples, int64_t start_ns, int64_t s
 }
 
 TEST(SampleSteps, HoldTheLastSampleBeforeTheStart) {
-  EXPECT_EQ(Rss({Sample(1, 900), Sample(3, 100), Sample(7, 200)}, 5, 10), (Steps{{5, 100}, {7, 200}}));
-  EXPECT_EQ(Rss({Sample(1, 900), Sample(5, 300)}, 5, 10), (Steps{{5, 300}}));
+  EXPECT_EQ(Rss({StepSample(1, 900), StepSample(3, 100), StepSample(7, 200)}, 5, 10), (Steps{{5, 100}, {7, 200}}));
+  EXPECT_EQ(Rss({StepSample(1, 900), StepSample(5, 300)}, 5, 10), (Steps{{5, 300}}));
 }
 
 TEST(SampleSteps, AreUnknownBeforeTheFirstSampleAndEndWithTheStop) {
-  EXPECT_EQ(Rss({Sample(7, 200), Sample(10, 300), Sample(11, 400)}, 5, 10), (Steps{{7, 200}, {10, 300}}));
+  EXPECT_EQ(Rss({StepSample(7, 200), StepSample(10, 300), StepSample(11, 400)}, 5, 10), (Steps{{7, 200}, {10, 300}}));
 }
 
 TEST(SampleSteps, LeaveOutSamplesWithoutTheQuantity) {
-  EXPECT_EQ(Rss({Sample(6, 100), Sample(7, std::nullopt)}, 5, 10), (Steps{{6, 100}}));
-  EXPECT_TRUE(Rss({Sample(7, std::nullopt)}, 5, 10).empty());
+  EXPECT_EQ(Rss({StepSample(6, 100), StepSample(7, std::nullopt)}, 5, 10), (Steps{{6, 100}}));
+  EXPECT_TRUE(Rss({StepSample(7, std::nullopt)}, 5, 10).empty());
 }
 
 TEST(SampleSteps, TakeTheLimitFromTheProcessUntilASampleTellsOne) {
   ProcessRow process;
-  process.samples = {Sample(7, 1, 2000)};
+  process.samples = {StepSample(7, 1, 2000)};
   EXPECT_EQ(Pairs(StepsOfMemoryLimit(process, 5, 10)), (Steps{{7, 2000}}));
   process.memory_limit_bytes = 1000;
   EXPECT_EQ(Pairs(StepsOfMemoryLimit(process, 5, 10)), (Steps{{5, 1000}, {7, 2000}}));

@@ -12,8 +12,8 @@ namespace {
 
 int64_t Ns(double seconds) { return std::llround(seconds * 1e9); }
 
-ProcessSample Sample(double seconds, std::optional<int64_t> rss = std::nullopt,
-                     std::optional<double> cpu = std::nullopt) {
+ProcessSample WorkerSample(double seconds, std::optional<int64_t> rss = std::nullopt,
+                           std::optional<double> cpu = std::nullopt) {
   ProcessSample sample;
   sample.time_ns = Ns(seconds);
   sample.rss_bytes = rss;
@@ -60,7 +60,7 @@ TEST(WorkerSteps, CountPartsOfCores) {
 
 TEST(WorkerSteps, TakeTheKernelsPeakWhereNoSampleShowsIt) {
   Workers workers;
-  workers.Add(0, 10, 1, {Sample(1, 300), Sample(2, 200)}, 1000).Add(0, 10, 1);
+  workers.Add(0, 10, 1, {WorkerSample(1, 300), WorkerSample(2, 200)}, 1000).Add(0, 10, 1);
   workers.processes[0].counts.rss_peak_bytes = 950;
   EXPECT_EQ(workers.Measure().Number("peak_memory_bytes"), 950);
   EXPECT_DOUBLE_EQ(*workers.Measure().Number("memory_utilization_max"), 0.95);
@@ -80,7 +80,7 @@ TEST(WorkerSteps, DoNotCountAWorkerThatLeavesAsAnotherJoinsTwice) {
 }
 
 TEST(WorkerSteps, LeaveOutAWorkerOutsideTheRun) {
-  const MetricSet steps = Workers().Add(0, 10, 2).Add(10, 10, 8, {Sample(10, 1 << 30)}).Measure();
+  const MetricSet steps = Workers().Add(0, 10, 2).Add(10, 10, 8, {WorkerSample(10, 1 << 30)}).Measure();
   EXPECT_EQ(steps.Number("peak_workers"), 1);
   EXPECT_EQ(steps.Number("peak_cores"), 2);
   EXPECT_EQ(steps.Number("peak_memory_bytes"), std::nullopt);
@@ -88,44 +88,46 @@ TEST(WorkerSteps, LeaveOutAWorkerOutsideTheRun) {
 
 TEST(WorkerSteps, AverageTheSampledCountOverTheInstantsOfSamples) {
   const MetricSet steps = Workers()
-                              .Add(0, 10, 1, {Sample(1), Sample(2), Sample(3), Sample(10)})
-                              .Add(2, 3, 1, {Sample(2), Sample(3)})
+                              .Add(0, 10, 1, {WorkerSample(1), WorkerSample(2), WorkerSample(3), WorkerSample(10)})
+                              .Add(2, 3, 1, {WorkerSample(2), WorkerSample(3)})
                               .Measure();
   EXPECT_DOUBLE_EQ(*steps.Number("mean_sampled_workers"), (1 + 2 + 2 + 1) / 4.0);
 }
 
 TEST(WorkerSteps, HoldTheLastMemorySampleUntilTheNextOrTheEnd) {
-  const MetricSet steps = Workers().Add(0, 8, 1, {Sample(0, 100), Sample(2, 300), Sample(6, 50)}).Measure();
+  const MetricSet steps =
+      Workers().Add(0, 8, 1, {WorkerSample(0, 100), WorkerSample(2, 300), WorkerSample(6, 50)}).Measure();
   EXPECT_EQ(steps.Number("peak_memory_bytes"), 300);
   EXPECT_EQ(steps.Number("peak_total_memory_bytes"), 300);
   EXPECT_DOUBLE_EQ(*steps.Number("avg_memory_per_worker_bytes"), (2 * 100 + 4 * 300 + 2 * 50) / 8.0);
 }
 
 TEST(WorkerSteps, AverageMemoryOverTheTimeSinceAWorkersFirstSample) {
-  const MetricSet steps = Workers().Add(0, 10, 1, {Sample(4, 100), Sample(7, 200)}).Add(0, 10, 1).Measure();
+  const MetricSet steps = Workers().Add(0, 10, 1, {WorkerSample(4, 100), WorkerSample(7, 200)}).Add(0, 10, 1).Measure();
   EXPECT_DOUBLE_EQ(*steps.Number("avg_memory_per_worker_bytes"), (3 * 100 + 3 * 200) / 6.0);
 }
 
 TEST(WorkerSteps, SumMemoryOverLiveWorkersAtOneInstant) {
   Workers workers;
-  workers.Add(0, 4, 1, {Sample(0, 500), Sample(3, 100)});
-  workers.Add(2, 10, 1, {Sample(3, 450), Sample(5, 600)});  // rises as the first one falls
+  workers.Add(0, 4, 1, {WorkerSample(0, 500), WorkerSample(3, 100)});
+  workers.Add(2, 10, 1, {WorkerSample(3, 450), WorkerSample(5, 600)});  // rises as the first one falls
   const MetricSet steps = workers.Measure();
   EXPECT_EQ(steps.Number("peak_memory_bytes"), 600);
   EXPECT_EQ(steps.Number("peak_total_memory_bytes"), 600);  // 500, then 100 + 450, then the first one is gone
 }
 
 TEST(WorkerSteps, CountASampleTakenAsTheWorkerEnds) {
-  const MetricSet steps = Workers().Add(0, 4, 1, {Sample(1, 100), Sample(4, 700), Sample(5, 900)}).Measure();
+  const MetricSet steps =
+      Workers().Add(0, 4, 1, {WorkerSample(1, 100), WorkerSample(4, 700), WorkerSample(5, 900)}).Measure();
   EXPECT_EQ(steps.Number("peak_memory_bytes"), 700);
   EXPECT_EQ(steps.Number("peak_total_memory_bytes"), 700);
 }
 
 TEST(WorkerSteps, MeasureMemoryUtilizationOverWorkersWithALimit) {
   Workers workers;
-  workers.Add(0, 10, 1, {Sample(0, 200), Sample(5, 800)}, 1000);
-  workers.Add(0, 10, 1, {Sample(0, 5000)});
-  workers.Add(0, 5, 1, {Sample(0, 1000)}, 4000);
+  workers.Add(0, 10, 1, {WorkerSample(0, 200), WorkerSample(5, 800)}, 1000);
+  workers.Add(0, 10, 1, {WorkerSample(0, 5000)});
+  workers.Add(0, 5, 1, {WorkerSample(0, 1000)}, 4000);
   const MetricSet steps = workers.Measure();
   EXPECT_DOUBLE_EQ(*steps.Number("memory_utilization_avg"), (5 * 200 + 5 * 800 + 5 * 1000) / (10 * 1000 + 5 * 4000.0));
   EXPECT_DOUBLE_EQ(*steps.Number("memory_utilization_min"), 0.2);
@@ -133,7 +135,7 @@ TEST(WorkerSteps, MeasureMemoryUtilizationOverWorkersWithALimit) {
 }
 
 TEST(WorkerSteps, FollowAMemoryLimitThatChanges) {
-  std::vector<ProcessSample> samples = {Sample(0, 500), Sample(6, 500)};
+  std::vector<ProcessSample> samples = {WorkerSample(0, 500), WorkerSample(6, 500)};
   samples[1].memory_limit_bytes = 2000;
   const MetricSet steps = Workers().Add(0, 10, 1, samples, 1000).Measure();
   EXPECT_DOUBLE_EQ(*steps.Number("memory_utilization_avg"), 5000 / (6 * 1000 + 4 * 2000.0));
@@ -143,8 +145,9 @@ TEST(WorkerSteps, FollowAMemoryLimitThatChanges) {
 
 TEST(WorkerSteps, TakeCpuUtilizationBetweenFirstAndLastSample) {
   Workers workers;
-  workers.Add(0, 10, 2, {Sample(1, std::nullopt, 3.0), Sample(2, 100), Sample(9, std::nullopt, 11.0)});
-  workers.Add(0, 10, 4, {Sample(5, std::nullopt, 100.0)});  // one reading tells no rate
+  workers.Add(0, 10, 2,
+              {WorkerSample(1, std::nullopt, 3.0), WorkerSample(2, 100), WorkerSample(9, std::nullopt, 11.0)});
+  workers.Add(0, 10, 4, {WorkerSample(5, std::nullopt, 100.0)});  // one reading tells no rate
   EXPECT_DOUBLE_EQ(*workers.Measure().Number("worker_cpu_utilization_avg"), 8.0 / 16);
 }
 

@@ -10,13 +10,13 @@
 namespace crema {
 namespace {
 
-constexpr int64_t kEpoch = 1'700'000'000'000'000'000;  // the run's start
+constexpr int64_t kRunStart = 1'700'000'000'000'000'000;  // the run's start
 
 using Points = std::vector<std::pair<double, double>>;
 
-int64_t At(double seconds) { return kEpoch + std::llround(seconds * 1e9); }
+int64_t At(double seconds) { return kRunStart + std::llround(seconds * 1e9); }
 
-AttemptRow Attempt(uint32_t process, double start, double stop) {
+AttemptRow TimelineAttempt(uint32_t process, double start, double stop) {
   AttemptRow attempt;
   attempt.process = process;
   attempt.start_ns = At(start);
@@ -24,7 +24,7 @@ AttemptRow Attempt(uint32_t process, double start, double stop) {
   return attempt;
 }
 
-ProcessRow Process(int64_t pid, std::vector<ProcessSample> samples = {}) {
+ProcessRow TimelineProcess(int64_t pid, std::vector<ProcessSample> samples = {}) {
   ProcessRow process;
   process.host = "node";
   process.pid = pid;
@@ -32,7 +32,7 @@ ProcessRow Process(int64_t pid, std::vector<ProcessSample> samples = {}) {
   return process;
 }
 
-ProcessSample Sample(double seconds, int64_t rss, double cpu, int64_t threads) {
+ProcessSample TimelineSample(double seconds, int64_t rss, double cpu, int64_t threads) {
   ProcessSample sample;
   sample.time_ns = At(seconds);
   sample.rss_bytes = rss;
@@ -95,15 +95,16 @@ TEST(WorkerTimelines, HaveEveryKeyOfTheSpecificationInOrder) {
 
 TEST(WorkerTimelines, CountWorkersFromTheRunsStart) {
   const std::vector<WorkerLife> workers = {Life(0, 1, 10, 2), Life(1, 2, 4, 2), Life(2, 4, 5, 2), Life(3, 10, 10, 2)};
-  const WorkerTimelines timelines =
-      DrawWorkerTimelines(workers, {}, {Process(1), Process(2), Process(3), Process(4)}, kRun);
+  const WorkerTimelines timelines = DrawWorkerTimelines(
+      workers, {}, {TimelineProcess(1), TimelineProcess(2), TimelineProcess(3), TimelineProcess(4)}, kRun);
   EXPECT_EQ(PointsOf(timelines.worker_counts), (Points{{0, 0}, {1, 1}, {2, 2}, {5, 1}, {10, 0}}));
   EXPECT_EQ(PointsOf(timelines, "worker_cores", "node:2"), (Points{{2, 2}, {4, 0}}));
   EXPECT_TRUE(PointsOf(timelines, "worker_cores", "node:4").empty());
 }
 
 TEST(WorkerTimelines, GiveSamplesOnChange) {
-  ProcessRow process = Process(7, {Sample(1, 100, 0.5, 4), Sample(2, 100, 1.5, 4), Sample(4, 300, 5.5, 4)});
+  ProcessRow process = TimelineProcess(
+      7, {TimelineSample(1, 100, 0.5, 4), TimelineSample(2, 100, 1.5, 4), TimelineSample(4, 300, 5.5, 4)});
   process.memory_limit_bytes = 900;
   process.samples[2].memory_limit_bytes = 800;
   const WorkerTimelines timelines = DrawWorkerTimelines({Life(0, 0, 10, 2)}, {}, {process}, kRun);
@@ -115,13 +116,14 @@ TEST(WorkerTimelines, GiveSamplesOnChange) {
 }
 
 TEST(WorkerTimelines, CountOpenChunksFromTheirIntervals) {
-  AttemptRow lost = Attempt(0, 6, 6);
+  AttemptRow lost = TimelineAttempt(0, 6, 6);
   lost.duration_ns = AttemptRow::kUnknown;
   lost.status = AttemptState::kLost;
-  ProcessRow process = Process(7);
+  ProcessRow process = TimelineProcess(7);
   process.last_ns = At(9);
   const WorkerTimelines timelines = DrawWorkerTimelines(
-      {Life(0, 0, 9, 2)}, {Attempt(0, 1, 3), Attempt(0, 2, 5), Attempt(0, 3, 4), lost}, {process}, kRun);
+      {Life(0, 0, 9, 2)}, {TimelineAttempt(0, 1, 3), TimelineAttempt(0, 2, 5), TimelineAttempt(0, 3, 4), lost},
+      {process}, kRun);
   EXPECT_EQ(PointsOf(timelines, "worker_open_chunks", "node:7"),
             (Points{{0, 0}, {1, 1}, {2, 2}, {4, 1}, {5, 0}, {6, 1}, {9, 0}}));
 }
@@ -132,10 +134,10 @@ TEST(WorkerTimelines, KeepTheIntegralOfOpenChunksWhenThereAreTooManyChanges) {
   for (int i = 0; i < 6000; ++i) {
     const double start = i * 1.5e-3;
     const double length = 0.5e-3 + 0.2e-3 * (i % 11);
-    attempts.push_back(Attempt(0, start, start + length));
+    attempts.push_back(TimelineAttempt(0, start, start + length));
     busy += length;
   }
-  const WorkerTimelines timelines = DrawWorkerTimelines({Life(0, 0, 10, 2)}, attempts, {Process(7)}, kRun);
+  const WorkerTimelines timelines = DrawWorkerTimelines({Life(0, 0, 10, 2)}, attempts, {TimelineProcess(7)}, kRun);
   const Points points = PointsOf(timelines, "worker_open_chunks", "node:7");
   EXPECT_LE(points.size(), 2001u);
   EXPECT_GT(points.size(), 1000u);
@@ -147,12 +149,13 @@ TEST(WorkerTimelines, KeepTheIntegralOfOpenChunksWhenThereAreTooManyChanges) {
 
 TEST(WorkerTimelines, ContinueTheLineOfAWorkerWhosePidCameBack) {
   const WorkerTimelines timelines =
-      DrawWorkerTimelines({Life(0, 6, 8, 1), Life(1, 1, 3, 4)}, {}, {Process(7), Process(7)}, kRun);
+      DrawWorkerTimelines({Life(0, 6, 8, 1), Life(1, 1, 3, 4)}, {}, {TimelineProcess(7), TimelineProcess(7)}, kRun);
   EXPECT_EQ(PointsOf(timelines, "worker_cores", "node:7"), (Points{{1, 4}, {3, 0}, {6, 1}, {8, 0}}));
 }
 
 TEST(WorkerTimelines, AreNotMeasuredWithoutTheirSource) {
-  const WorkerTimelines timelines = DrawWorkerTimelines({Life(0, 0, 10, 2)}, {Attempt(0, 1, 2)}, {Process(7)}, kRun);
+  const WorkerTimelines timelines =
+      DrawWorkerTimelines({Life(0, 0, 10, 2)}, {TimelineAttempt(0, 1, 2)}, {TimelineProcess(7)}, kRun);
   for (const TimelinesByWorker& series : timelines.series) {
     const bool measured = series.key == "worker_cores" || series.key == "worker_open_chunks";
     EXPECT_EQ(series.by_worker.has_value(), measured) << series.key;

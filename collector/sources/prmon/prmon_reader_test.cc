@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/idioms/seconds.h"
 #include "collector/sources/prmon_paths.h"
 #include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gmock/gmock.h"
@@ -13,7 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr char kSample[] = "collector/sources/prmon/testdata";
 
 TEST(ReadPrmon, ReadsARealJobInBaseUnits) {
@@ -24,10 +24,10 @@ TEST(ReadPrmon, ReadsARealJobInBaseUnits) {
   ASSERT_TRUE(reading.ok()) << reading.status();
   EXPECT_EQ(reading->malformed + reading->torn, 0);
   const TreeRun& run = reading->run;
-  EXPECT_EQ(run.run.start_ns, 1795280245 * kSecond);
-  EXPECT_EQ(run.end->time_ns, 1795280259 * kSecond);
-  EXPECT_EQ(run.totals.cpu_user_ns, 9 * kSecond);
-  EXPECT_EQ(run.totals.cpu_system_ns, 8 * kSecond);
+  EXPECT_EQ(run.run.start_ns, 1795280245 * kSecondNs);
+  EXPECT_EQ(run.end->time_ns, 1795280259 * kSecondNs);
+  EXPECT_EQ(run.totals.cpu_user_ns, 9 * kSecondNs);
+  EXPECT_EQ(run.totals.cpu_system_ns, 8 * kSecondNs);
   EXPECT_EQ(run.totals.tree_peak_rss_bytes, 1141716 * 1024);
   EXPECT_EQ(run.totals.tree_peak_pss_bytes, 1118329 * 1024);
   EXPECT_EQ(run.totals.tree_peak_swap_bytes, 0);
@@ -39,10 +39,10 @@ TEST(ReadPrmon, ReadsARealJobInBaseUnits) {
   EXPECT_FALSE(run.totals.net.has_value());
   EXPECT_FALSE(run.totals.process_peak_rss_bytes.has_value());
   ASSERT_EQ(samples.size(), 8u);
-  EXPECT_EQ(samples[1].time_ns, 1795280247 * kSecond);
+  EXPECT_EQ(samples[1].time_ns, 1795280247 * kSecondNs);
   EXPECT_EQ(samples[1].rss_bytes, 303080 * 1024);
   EXPECT_EQ(samples[1].io->wchar_bytes, 49284768);
-  EXPECT_EQ(run.largest_gap_ns, 2 * kSecond);
+  EXPECT_EQ(run.largest_gap_ns, 2 * kSecondNs);
 }
 
 TEST(ReadPrmon, TheSummaryAloneTellsTotalsAndHowLong) {
@@ -52,8 +52,8 @@ TEST(ReadPrmon, TheSummaryAloneTellsTotalsAndHowLong) {
   ASSERT_EQ(jobs.size(), 1u);
   const auto reading = ReadPrmon(jobs[0]);
   ASSERT_TRUE(reading.ok()) << reading.status();
-  EXPECT_EQ(reading->run.totals.cpu_user_ns, 5 * kSecond);
-  EXPECT_EQ(reading->run.end->time_ns - reading->run.run.start_ns, 30 * kSecond);
+  EXPECT_EQ(reading->run.totals.cpu_user_ns, 5 * kSecondNs);
+  EXPECT_EQ(reading->run.end->time_ns - reading->run.run.start_ns, 30 * kSecondNs);
   EXPECT_FALSE(reading->run.totals.io.has_value());  // the monitor was off
   EXPECT_FALSE(reading->run.totals.max_processes.has_value());
 }
@@ -64,10 +64,10 @@ TEST(ReadPrmon, RowsWithoutASummaryHaveNoEnd) {
   const auto reading = ReadPrmon(FindPrmonFiles(root.path()).at(0));
   ASSERT_TRUE(reading.ok()) << reading.status();
   EXPECT_FALSE(reading->run.end.has_value());
-  EXPECT_EQ(reading->run.run.start_ns, 90 * kSecond);
-  EXPECT_EQ(reading->run.last_ns, 130 * kSecond);
-  EXPECT_EQ(reading->run.totals.cpu_user_ns, 3 * kSecond);  // counters never fall
-  EXPECT_EQ(reading->run.totals.cpu_system_ns, 5 * kSecond);
+  EXPECT_EQ(reading->run.run.start_ns, 90 * kSecondNs);
+  EXPECT_EQ(reading->run.last_ns, 130 * kSecondNs);
+  EXPECT_EQ(reading->run.totals.cpu_user_ns, 3 * kSecondNs);  // counters never fall
+  EXPECT_EQ(reading->run.totals.cpu_system_ns, 5 * kSecondNs);
   EXPECT_FALSE(reading->run.totals.tree_peak_rss_bytes.has_value());
 }
 

@@ -78,7 +78,7 @@ constexpr int kSentColumn = 8;
 int64_t Gained(int64_t now, int64_t before) { return now >= before ? now - before : now; }
 
 // `cmdline` and `environ` of proc(5): each word ends with a NUL.
-std::vector<std::string> Words(const std::string& text) {
+std::vector<std::string> WordsOf(const std::string& text) {
   std::vector<std::string> words = absl::StrSplit(text, '\0');
   if (!words.empty() && words.back().empty()) words.pop_back();
   return words;
@@ -251,8 +251,8 @@ std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem
   process.pid = pid;
   process.start_ticks = stat->start_ticks;
   process.name = std::string(absl::StripSuffix(ReadWholeFile(directory + "comm"), "\n"));
-  process.arguments = Words(ReadWholeFile(directory + "cmdline"));
-  for (const std::string& variable : Words(ReadWholeFile(directory + "environ"))) {
+  process.arguments = WordsOf(ReadWholeFile(directory + "cmdline"));
+  for (const std::string& variable : WordsOf(ReadWholeFile(directory + "environ"))) {
     const size_t equals = variable.find('=');
     if (equals != std::string::npos)
       process.environment.emplace(variable.substr(0, equals), variable.substr(equals + 1));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSampler = 1;
 constexpr int64_t kTickNs = 10'000'000;
-constexpr int64_t kSecond = 100;  // in ticks
+constexpr int64_t kSecondTicks = 100;  // in ticks
 
 // A process with this CPU time of its own, and that of the children it waited for.
 ProcessReading Process(int pid, int parent, int64_t own_ticks, int64_t children_ticks = 0) {
@@ -72,7 +72,7 @@ TEST(TreeLedger, AChildOfAParentThatIgnoresItKeepsItsLastReading) {
   TreeLedger ledger(kSampler, kTickNs);
   ProcessReading parent = Process(10, kSampler, 10);
   parent.ignores_child_signal = true;
-  ledger.AddSnapshot({parent, Process(11, 10, 3 * kSecond)});
+  ledger.AddSnapshot({parent, Process(11, 10, 3 * kSecondTicks)});
   ledger.AddSnapshot({parent});
   EXPECT_EQ(CpuTicks(ledger), 310);
   EXPECT_EQ(Unwaited(ledger), 1);
