@@ -15,13 +15,13 @@
 namespace crema {
 namespace {
 
-constexpr int64_t kStart = 1'790'000'000'000'000'000;
+constexpr int64_t kRunBegin = 1'790'000'000'000'000'000;
 
 /// Attempts that live as long as the test, handed out like those of logs.
 class MadeRun {
  public:
   uint32_t AddProcess(const std::string& host, int64_t pid) {
-    AttemptProcess process = {{"run", host, pid, kStart}, host + ":" + std::to_string(pid)};
+    AttemptProcess process = {{"run", host, pid, kRunBegin}, host + ":" + std::to_string(pid)};
     processes_.push_back(process);
     return static_cast<uint32_t>(processes_.size() - 1);
   }
@@ -32,12 +32,12 @@ class MadeRun {
     made.process = process;
     made.state = state;
     made.chunk.number = static_cast<int64_t>(made_.size());
-    made.chunk.start_ns = kStart + static_cast<int64_t>(start * 1e9);
+    made.chunk.start_ns = kRunBegin + static_cast<int64_t>(start * 1e9);
     made.chunk.tid = 1;
     made.chunk.input.dataset = dataset;
     made.chunk.input.file = "data.root";
     if (state == AttemptState::kOk || state == AttemptState::kFailed) {
-      made.chunk.stop_ns = kStart + static_cast<int64_t>(stop * 1e9);
+      made.chunk.stop_ns = kRunBegin + static_cast<int64_t>(stop * 1e9);
       made.chunk.failed = state == AttemptState::kFailed;
       made.chunk.events = 100;
       made.chunk.bytes_read = 1000;
@@ -58,7 +58,7 @@ class MadeRun {
 
   Measurement Measured(double seconds) const {
     Measurement measurement;
-    measurement.run.start_ns = kStart;
+    measurement.run.start_ns = kRunBegin;
     measurement.metrics.Set("wall_time", seconds);
     return measurement;
   }

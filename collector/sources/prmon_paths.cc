@@ -16,12 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// How the two files are called: what stands before and after the part that they share.
-struct Names {
+struct FileNames {
   std::string_view text_begin, text_end;
   std::string_view summary_begin, summary_end;
   bool is_of_step;  ///< the shared part is a step's name, else the number of a copy or nothing
 };
-constexpr Names kNames[] = {
+constexpr FileNames kFileNames[] = {
     {"prmon", ".txt", "prmon", ".json", false},
     {"memory_monitor_output", ".txt", "memory_monitor_summary", ".json", false},  // ATLAS
     {"prmon.full.", "", "prmon.summary.", ".json", true},                         // ATLAS
@@ -50,7 +50,7 @@ std::optional<PrmonPaths> Pair(const fs::path& file) {
   const std::string whole = file.filename().string();
   std::string name(NameBeforeCompression(whole));
   if (EndsWith(name, kSnapshot)) name.resize(name.size() - kSnapshot.size());
-  for (const Names& names : kNames) {
+  for (const FileNames& names : kFileNames) {
     std::optional<std::string> shared = Between(name, names.text_begin, names.text_end);
     if (!shared.has_value()) shared = Between(name, names.summary_begin, names.summary_end);
     if (!shared.has_value() || (names.is_of_step ? shared->empty() : !IsNumberOfCopy(*shared))) continue;
