@@ -93,7 +93,9 @@ def skip_tagged(configurations: list[str], patterns: list[str]) -> Results:
 def run_bazel_tests(configurations: list[str], patterns: list[str], **environment: str) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events.json")
-        command = ["bazel", "test", "--keep_going", f"--build_event_json_file={events}"]
+        cores = os.cpu_count() or 1
+        at_once = [f"--jobs={cores + 2}", f"--local_test_jobs={cores + 1}"]  # many tests mostly wait
+        command = ["bazel", "test", "--keep_going", *at_once, f"--build_event_json_file={events}"]
         if "CREMA_TEST_LONG" in os.environ:
             command += ["--test_env=CREMA_TEST_LONG", "--test_timeout=3600"]
         command += [f"--test_env={name}={value}" for name, value in environment.items()]
