@@ -28,8 +28,8 @@ from results import Results
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
-# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Two run at
-# once, the longest first, because they mostly wait for processes that use one core.
+# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Three run at
+# once, the longest first: two left a sixth of two cores idle.
 OUTSIDE_BAZEL = (
     "tests/root",
     "tests/dask",
@@ -45,7 +45,7 @@ OUTSIDE_BAZEL = (
     "tests/plots",
     "tests/release",
 )
-FOLDERS_AT_ONCE = 2
+FOLDERS_AT_ONCE = 3
 # Files of these folders whose tests run before all others, alone: stacks of Python are less precise on a busy machine.
 ALONE = {"tests/python": ("stacks_test.py",)}
 # Several tests build the SDK with CMake, most of them with the same options: the compiler runs once for each object.
