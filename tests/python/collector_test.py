@@ -348,7 +348,7 @@ import gc, tracemalloc
 import crema_hep as crema
 import pandas, pyarrow.parquet
 crema.enable("records")
-for number in range(60_000):
+for number in range(20_000):
     with crema.TrackMetrics(f"d{number % 5}", f"f{number // 1000}", number, number + 1, events=1):
         pass
 crema.flush()
@@ -361,14 +361,14 @@ finished, peak = tracemalloc.get_traced_memory()
 tracemalloc.stop()
 rows = measurement.chunks
 assert list(frame.columns) == list(rows[0]), frame.columns
-assert len(frame) == len(rows) == 60_000
+assert len(frame) == len(rows) == 20_000
 assert (peak - finished) / len(frame) < 200, (peak - finished) / len(frame)
 for name in ("start_ns", "duration", "events", "dataset", "bytes_read", "thread"):
     values = [None if pandas.isna(value) else value for value in frame[name]]
     assert values == [row[name] for row in rows], name
 measurement.to_parquet("chunks.parquet")
 again = pyarrow.parquet.read_table("chunks.parquet")
-assert again.num_rows == 60_000 and again["start_ns"].to_pylist() == [row["start_ns"] for row in rows]
+assert again.num_rows == 20_000 and again["start_ns"].to_pylist() == [row["start_ns"] for row in rows]
 assert measurement.arrow("budget").num_rows == len(measurement.budget)
 """,
             python=self.python,
