@@ -338,6 +338,29 @@ TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 60}, {"blocked", 40}});
   EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits"));
+  document["waits"] = {{{"kind", "sync"},
+                        {"section", "write"},
+                        {"seconds", 40},
+                        {"share", 1},
+                        {"low", 0.3},
+                        {"high", 1},
+                        {"samples", 12}}};
+  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits shows"));
+  document["waits"][0]["function"] = "Write";
+  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits=100 takes more"));
+  document["waits"][0].update({{"seconds", 20}, {"share", 0.5}, {"low", 0.48}, {"high", 0.52}});
+  document["waits"].push_back(document["waits"][0]);
+  document["waits"][0].update({{"kind", "read"}, {"seconds", 19.9}});
+  document["waits"][1]["seconds"] = 19.9;
+  document["waits"].push_back({{"kind", "poll"},
+                               {"section", "write"},
+                               {"seconds", 0.2},
+                               {"share", 0.005},
+                               {"low", 0},
+                               {"high", 0.02},
+                               {"samples", 1}});
+  EXPECT_EQ(Find(document, "waiting-bound").suggestion, "crema show --table waits lists what threads waited for.");
+  document.erase("waits");
   document["quality"]["processes_without_waits"] = 1;
   EXPECT_THAT(Find(document, "waiting-bound").suggestion,
               AllOf(HasSubstr("crema show --table quality"), Not(HasSubstr("--waits"))));

@@ -201,7 +201,12 @@ std::string WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
   if (shares.empty() && measurement.quality.processes_without_waits.has_value())
     return "crema show --table quality says why it is not known what threads waited for. Sections show where.";
-  if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
+  const bool is_sure = !shares.empty() && kWaitIsSure.Holds(shares[0].error);
+  if (!is_sure || !kMostOfIt.Holds(shares[0].share)) {
+    if (absl::c_none_of(measurement.waits, [](const WaitSumRow& row) { return row.function.has_value(); })) return "";
+    return is_sure ? "crema show --table waits lists what threads waited for."
+                   : "Too few samples show for what: crema run --waits=100 takes more. Sections show where.";
+  }
   if (shares[0].object == kPipe && kNearlyAllOfIt.Holds(shares[0].object_share))
     return "Another thread or program is at the other end of the pipe: look at that one.";
   const KindWords* const words = WordsOf(shares[0].kind);
