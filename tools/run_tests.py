@@ -28,8 +28,8 @@ from results import Results
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
-# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Three run at
-# once, the longest first: two left a sixth of two cores idle.
+# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Three run
+# at once, the longest first: two left a sixth of two cores idle.
 OUTSIDE_BAZEL = (
     "tests/root",
     "tests/dask",
