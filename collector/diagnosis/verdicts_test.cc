@@ -347,7 +347,7 @@ TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
                         {"samples", 12}}};
   EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits shows"));
   document["waits"][0]["function"] = "Write";
-  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits=100 takes more"));
+  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("run for longer, or crema run --waits=100."));
   document["waits"][0].update({{"seconds", 20}, {"share", 0.5}, {"low", 0.48}, {"high", 0.52}});
   document["waits"].push_back(document["waits"][0]);
   document["waits"][0].update({{"kind", "read"}, {"seconds", 19.9}});

@@ -205,7 +205,7 @@ std::string WaitAdvice(const Measurement& measurement) {
   if (!is_sure || !kMostOfIt.Holds(shares[0].share)) {
     if (absl::c_none_of(measurement.waits, [](const WaitSumRow& row) { return row.function.has_value(); })) return "";
     return is_sure ? "crema show --table waits lists what threads waited for."
-                   : "Too few samples show for what: crema run --waits=100 takes more. Sections show where.";
+                   : "Too few samples show it: run for longer, or crema run --waits=100. Sections show where.";
   }
   if (shares[0].object == kPipe && kNearlyAllOfIt.Holds(shares[0].object_share))
     return "Another thread or program is at the other end of the pipe: look at that one.";
