@@ -146,7 +146,7 @@ namespace {
 
 // After the command: the measurement is made and its summary printed, without any say in the exit status.
 
-constexpr int64_t kLookNs = 1'000'000'000;
+constexpr int64_t kCollectorPollNs = 1'000'000'000;
 
 absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
   MeasureOptions options;
@@ -212,7 +212,7 @@ void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* 
   for (;;) {
     const pid_t ended = waitpid(collector, &status, WNOHANG);
     if (ended == collector || (ended < 0 && errno != EINTR)) break;
-    const std::optional<siginfo_t> signal = signals->Wait(kLookNs);
+    const std::optional<siginfo_t> signal = signals->Wait(kCollectorPollNs);
     if (signal.has_value()) signals->Relay(*signal, collector);
   }
   if (WIFSIGNALED(status)) {
