@@ -27,6 +27,10 @@ import bazel_results
 from results import Results
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
+# Groups of tools/setup that no source of PACKAGES_WITHOUT_THEM needs: Bazel compiles those while PyPI is asked.
+SET_UP = ("plots", "coffea", "root", "engines")
+SET_UP_LONG = ("old-dask", "slurm", "try-on", "musl")
+PACKAGES_WITHOUT_THEM = "//collector/..."
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
 # These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. Three run
 # at once, the longest first: two left a sixth of two cores idle.
@@ -48,8 +52,13 @@ OUTSIDE_BAZEL = (
 FOLDERS_AT_ONCE = 3
 # Files of these folders whose tests run before all others, alone: stacks of Python are less precise on a busy machine.
 ALONE = {"tests/python": ("stacks_test.py",)}
-# Several tests build the SDK with CMake, most of them with the same options: the compiler runs once for each object.
-COMPILER_CACHE = {"CCACHE_DIR": str(CHECKOUT / ".cache/test/ccache"), "CCACHE_NOHASHDIR": "1"}
+# Several tests build the SDK with CMake, most of them with the same options and in folders of one shape, whatever their
+# names: the compiler runs once for each object.
+COMPILER_CACHE = {
+    "CCACHE_DIR": str(CHECKOUT / ".cache/test/ccache"),
+    "CCACHE_NOHASHDIR": "1",
+    "CCACHE_BASEDIR": tempfile.gettempdir(),
+}
 if shutil.which("ccache"):
     COMPILER_CACHE |= {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
 # With --long these run once more with stacks and allocations, which must not make any fault worse.
@@ -74,6 +83,23 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def bazel_jobs() -> int:
+    return (os.cpu_count() or 1) + 2  # the linker and actions of Python mostly wait
+
+
+def set_up(long: bool, compile_meanwhile: bool) -> None:
+    """Installs what tests need beyond the groups build and test. Exits where that fails."""
+    groups = [CHECKOUT / "tools/setup", "--quiet", *SET_UP]
+    with subprocess.Popen(groups, cwd=CHECKOUT) as installing:
+        if compile_meanwhile:  # what does not compile fails in the tests
+            command = ["bazel", "build", "--keep_going", f"--jobs={bazel_jobs()}", PACKAGES_WITHOUT_THEM]
+            subprocess.run(command, cwd=CHECKOUT, check=False)
+    if installing.returncode != 0:
+        sys.exit(installing.returncode)
+    if long and subprocess.run([*groups[:2], *SET_UP_LONG], cwd=CHECKOUT, check=False).returncode == 0:
+        os.environ["CREMA_OLD_DASK"] = "1"
+
+
 def skip_tagged(configurations: list[str], patterns: list[str]) -> Results:
     """The tests that a tag leaves out of these configurations."""
     results = Results()
@@ -93,8 +119,7 @@ def skip_tagged(configurations: list[str], patterns: list[str]) -> Results:
 def run_bazel_tests(configurations: list[str], patterns: list[str], **environment: str) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events.json")
-        cores = os.cpu_count() or 1
-        at_once = [f"--jobs={cores + 2}", f"--local_test_jobs={cores + 1}"]  # many tests mostly wait
+        at_once = [f"--jobs={bazel_jobs()}", f"--local_test_jobs={bazel_jobs() - 1}"]  # many tests mostly wait
         command = ["bazel", "test", "--keep_going", *at_once, f"--build_event_json_file={events}"]
         if "CREMA_TEST_LONG" in os.environ:
             command += ["--test_env=CREMA_TEST_LONG", "--test_timeout=3600"]
@@ -199,6 +224,9 @@ def run_with_options() -> Results:
 def main() -> int:
     arguments = parse_arguments()
     configurations = [name for name in CONFIGURATIONS if getattr(arguments, name)]
+    everything = not configurations and not arguments.patterns and not arguments.folder
+    if not arguments.results:
+        set_up(arguments.long, compile_meanwhile=everything)
     if arguments.long:
         os.environ["CREMA_TEST_LONG"] = "1"
     if arguments.folder:
@@ -210,7 +238,7 @@ def main() -> int:
     start = time.monotonic()
     results.add(run_bazel_tests(configurations, arguments.patterns or ["//..."]))
     print(f"Bazel: {results} ({time.monotonic() - start:.0f} s)", flush=True)
-    if not configurations and not arguments.patterns:
+    if everything:
         results.add(run_folders())
         if arguments.long:
             results.add(run_with_options())

@@ -34,14 +34,16 @@ class CmakeTest(root_case.RootCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.scratch = pathlib.Path(scratch.name)
-        source = CHECKOUT / "sdk"
+        project = cls.scratch / "analysis"
+        project.mkdir()
+        (cls.scratch / "crema").symlink_to(CHECKOUT)
         prefix = f"-DCMAKE_INSTALL_PREFIX={cls.scratch / 'prefix'}"
         for command in (
-            ("cmake", "-S", source, "-B", cls.scratch / "sdk", "-G", "Ninja", "-DCREMA_C_API=OFF", prefix),
-            ("cmake", "--build", cls.scratch / "sdk"),
-            ("cmake", "--install", cls.scratch / "sdk"),
+            ("cmake", "-S", "../crema/sdk", "-B", "build-crema", "-G", "Ninja", "-DCREMA_C_API=OFF", prefix),
+            ("cmake", "--build", "build-crema"),
+            ("cmake", "--install", "build-crema"),
         ):
-            status, output = say(*command)
+            status, output = say(*command, cwd=project)
             assert status == 0, output
 
     def configure(self, *options):

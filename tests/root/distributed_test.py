@@ -63,7 +63,7 @@ class DistributedTest(root_case.PyrootCase):
             self.assertEqual(sum(row["sum"] for row in rows), sum(metric(c, name) or 0 for c in self.chunks))
 
     def test_times_of_chunks_are_the_programs_clocks(self):
-        """A chunk takes at least the time from its first entry to its last, and lies between its neighbours' entries."""
+        """A chunk holds the time from its first entry to its last, and lies between its neighbours' entries."""
         for dataset in ("slow trees", "slow ntuples"):
             chunks = collections.defaultdict(list)
             for chunk in sorted(self.chunks_of(dataset), key=lambda chunk: chunk["start_ns"]):
@@ -78,7 +78,7 @@ class DistributedTest(root_case.PyrootCase):
                     for chunk, start, stop in zip(own, [0, *stops], stops):
                         with self.subTest(dataset, tid=tid, clock=i, start=start):
                             self.assertGreaterEqual(clock(chunk), taken[stop - 1] - taken[start])
-                            if 0 < start and stop < len(taken):
+                            if start > 0 and stop < len(taken):
                                 self.assertLessEqual(clock(chunk), taken[stop] - taken[start - 1])
 
     def test_parts_of_a_file_are_chunks_of_their_own(self):

@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,14 @@ class PyrootTest(root_case.PyrootCase):
 
 
 class CompiledOnceTest(root_case.PyrootCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.cache = pathlib.Path(folder.name, "cache")
+        cls.first, cls.chunks, _ = cls().run_with(cls.cache)
+
     def run_with(self, cache, **environment):
         outcome = self.run_python("pyroot_library.py", root_case.data(), CREMA_CACHE=f"{cache}", **environment)
         said = json.loads(outcome.output)
@@ -103,18 +112,15 @@ class CompiledOnceTest(root_case.PyrootCase):
         return said, found, end["overhead_ns"] / end["cpu_ns"]
 
     def test_a_library_is_compiled_once_and_tracks_as_the_interpreter_does(self):
-        with tempfile.TemporaryDirectory() as folder:
-            cache = pathlib.Path(folder, "cache")
-            first, chunks, _ = self.run_with(cache)
-            (library,) = cache.iterdir()
-            self.assertEqual(first["library"], str(library))
-            second, again, cost = self.run_with(cache)
-            self.assertEqual((second, again), (first, chunks))
-            self.assertLess(cost, 0.1)
-            interpreted, chunks_of_interpreter, cost = self.run_with("")
-            self.assertEqual((interpreted.pop("library"), chunks_of_interpreter), (None, chunks))
-            self.assertEqual(interpreted["passed"], first["passed"])
-            self.assertGreater(cost, 0.1)  # what the interpreter takes is a cost of measuring
+        (library,) = self.cache.iterdir()
+        self.assertEqual(self.first["library"], str(library))
+        second, again, cost = self.run_with(self.cache)
+        self.assertEqual((second, again), (self.first, self.chunks))
+        self.assertLess(cost, 0.1)
+        interpreted, chunks_of_interpreter, cost = self.run_with("")
+        self.assertEqual((interpreted.pop("library"), chunks_of_interpreter), (None, self.chunks))
+        self.assertEqual(interpreted["passed"], self.first["passed"])
+        self.assertGreater(cost, 0.1)  # what the interpreter takes is a cost of measuring
 
     def test_without_a_compiler_or_with_the_file_of_another_the_interpreter_compiles(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -142,9 +148,9 @@ class CompiledOnceTest(root_case.PyrootCase):
 
     def test_a_library_that_cannot_be_loaded_is_not_used(self):
         with tempfile.TemporaryDirectory() as folder:
-            cache = pathlib.Path(folder, "cache")
-            self.run_with(cache)
+            cache = pathlib.Path(shutil.copytree(self.cache, pathlib.Path(folder, "cache")))
             (library,) = cache.iterdir()
+            library.unlink()
             library.write_bytes(b"no library")
             said, chunks, _ = self.run_with(cache)
             self.assertIsNone(said["library"])
