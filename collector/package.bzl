@@ -37,6 +37,9 @@ PACKAGES = {
 # What passes over millions of records is a tenth faster than with -O2.
 _OPTIMISED = ["compression", "metrics", "records"]
 
+# What runs once for a command, on rows that are few: -O1 compiles it in three quarters of the time.
+_COLD = ["charts", "cli", "comparison", "format", "history", "render", "report", "scaling", "terminal"]
+
 # The compiler spends most of its time on headers, so it reads up to this many sources of a package as one. Names in
 # unnamed namespaces are therefore the package's, not the source's.
 _MOST_JOINED = 6
@@ -76,6 +79,11 @@ def _joined(name, sources, ending):
         )
     return outs
 
+def _optimisation(folder):
+    if folder in _OPTIMISED:
+        return ["-O3"]
+    return ["-O1"] if folder in _COLD else []
+
 def collector_package(name, uses = [], libraries = [], generated = [], fixtures = [], programs = [], test_data = []):
     """All sources below the folder, as a library `name`; all tests as one program, `name_test`.
 
@@ -99,7 +107,7 @@ def collector_package(name, uses = [], libraries = [], generated = [], fixtures 
         name = name,
         srcs = _joined(name, native.glob(["**/*.cc"], exclude = ["**/*_test.cc"] + programs), ".cc") + generated,
         hdrs = native.glob(["**/*.h"], exclude = fixtures),
-        copts = select({"//:optimised": ["-O3"], "//conditions:default": []}) if folder in _OPTIMISED else [],
+        copts = select({"//:optimised": _optimisation(folder), "//conditions:default": []}),
         linkopts = [
             "-ldl",
             "-pthread",

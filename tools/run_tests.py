@@ -51,7 +51,7 @@ OUTSIDE_BAZEL = (
 )
 FOLDERS_AT_ONCE = 3
 # Files of these folders whose tests run before all others, alone: stacks of Python are less precise on a busy machine.
-ALONE = {"tests/python": ("stacks_test.py",)}
+ALONE = {"tests/python": ("shares_of_stacks_test.py",)}
 # Several tests build the SDK with CMake, most of them with the same options and in folders of one shape, whatever their
 # names: the compiler runs once for each object.
 COMPILER_CACHE = {

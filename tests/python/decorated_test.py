@@ -267,16 +267,16 @@ FILE = sys.argv[1]
 
 def executors():
     from coffea.processor import DaskExecutor, FuturesExecutor, IterativeExecutor
-    yield "iterative", IterativeExecutor(status=False)
+    yield "iterative", IterativeExecutor(status=False, retries=1)
     if not crema.enabled():  # with a pool, only what is recorded
         return
-    yield "futures", FuturesExecutor(workers=1, status=False)
+    yield "futures", FuturesExecutor(workers=1, status=False, retries=1)
     try:
         from distributed import Client
     except ImportError:
         return
     with Client(n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0") as client:
-        yield "dask", DaskExecutor(client=client, status=False)
+        yield "dask", DaskExecutor(client=client, status=False, retries=1)
 
 def plainly(value):
     if isinstance(value, dict):

@@ -1,61 +1,15 @@
-"""The functions of a section: shares of known work, on each Python, and that nothing else changes.
+"""The functions of a section, on each Python: where stacks begin and whose they are, and that nothing else changes.
 
 Run by tools/test, outside Bazel.
 """
 
 import json
-import math
 import shutil
 import subprocess
 import unittest
 
 import installed
-
-SHARES = """
-import sys
-import time
-import crema_hep as crema
-
-source = "def {name}(n):\\n    x = 0.0\\n    for i in range(n):\\n        x += i * 0.5\\n    return x\\n"
-for name in ("heavy", "light"):
-    exec(compile(source.format(name=name), name + ".py", "exec"))
-
-def repeat(times):
-    for _ in range(times):
-        heavy(7000)
-        light(3000)
-
-def work(seconds):
-    # No system call between: on full cores, the kernel takes the CPU away at such calls more often than elsewhere.
-    begin = time.thread_time()
-    repeat(100)
-    repeat(round(100 * seconds / (time.thread_time() - begin)) - 100)
-
-def descend(levels, seconds):
-    if levels:
-        descend(levels - 1, seconds)
-    else:
-        work(seconds)
-
-with crema.TrackMetrics("zjets", "events.root", 0, 10) as chunk:
-    with crema.track_section("select"), crema.track_section("a/b"):
-        work(2)
-    descend(200, 0.2)
-    with crema.track_section("waits"):
-        time.sleep(1)
-    chunk.set_events(10)
-"""
-
-
-def counted(lines) -> dict:
-    """[samples, squares] by section and innermost function."""
-    found = {}
-    for line in installed.of_type(lines, "stacks"):
-        for samples, squares, *functions in line["stacks"]:
-            row = found.setdefault((line["section"], line["functions"][functions[-1]][0]), [0, 0])
-            row[0] += samples
-            row[1] += squares
-    return found
+from shares import SHARES
 
 
 class StacksTest(installed.RecordedTest):
@@ -63,25 +17,6 @@ class StacksTest(installed.RecordedTest):
 
     def run_shares(self, **environment):
         return self.record(SHARES, python=self.python, **environment)
-
-    def test_shares_are_those_of_the_cpu_time(self):
-        lines = self.run_shares(CREMA_STACKS="100")
-        (end,) = installed.of_type(lines, "end")
-        self.assertEqual((end["dropped"], end["open"]), (0, 0))
-        rows = {name: row for (section, name), row in counted(lines).items() if section == "select/a%2Fb"}
-        total, squares = (sum(row[place] for row in rows.values()) for place in (0, 1))
-        sightings = total * total / squares
-        self.assertGreater(sightings, 30)
-        between = rows["heavy"][0] + rows["light"][0]
-        share = rows["heavy"][0] / between
-        # Five standard deviations: the machine may be busy, and a test that fails by chance is useless.
-        self.assertLess(abs(share - 0.7), 5 * math.sqrt(0.7 * 0.3 / sightings), rows)
-        self.assertGreater(between / total, 0.8, rows)
-        for line in installed.of_type(lines, "stacks"):
-            self.assertEqual((line["dataset"], line["hertz"]), ("zjets", 100))
-            for name, file, number in line["functions"]:
-                if name in ("heavy", "light"):
-                    self.assertEqual((file, number), (name + ".py", 1))
 
     def test_a_stack_begins_where_the_chunk_does_and_is_cut_on_the_outside(self):
         lines = self.run_shares(CREMA_STACKS="500")

@@ -103,16 +103,18 @@ class MacroTest(root_case.RootCase):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "crema.C").write_text(self.macro_of_the_program(folder))
             shutil.copy(root_case.HERE / "frame.C", folder)
-            for loaded in ("frame.C", "frame.C+"):
+            for name in ("frame.C", "frame.C+"):
                 pathlib.Path(folder, "twice.C").write_text(
-                    f'void twice() {{ gROOT->LoadMacro("{loaded}"); for (int i = 0; i < 2; ++i)'
+                    f'void twice() {{ gROOT->LoadMacro("{name}"); for (int i = 0; i < 2; ++i)'
                     ' gROOT->ProcessLine("frame()"); }'
                 )
-                for macro, expected in ((loaded, ["toys"]), ("twice.C", ["toys", "toys, frame 2"])):
-                    chunks = self.run_macros(folder, "crema.C", macro)
-                    self.assertEqual([chunk["cuts"][1]["flow"] for chunk in chunks], expected)
-                    for chunk in chunks:
-                        self.assertEqual([cut["events"] for cut in chunk["cuts"]], [1000, 990])
+                self.check_flows(self.run_macros(folder, "crema.C", "twice.C"), ["toys", "toys, frame 2"])
+            self.check_flows(self.run_macros(folder, "crema.C", name), ["toys"])
+
+    def check_flows(self, chunks, expected):
+        self.assertEqual([chunk["cuts"][1]["flow"] for chunk in chunks], expected)
+        for chunk in chunks:
+            self.assertEqual([cut["events"] for cut in chunk["cuts"]], [1000, 990])
 
     @staticmethod
     def macro_of_the_program(folder):
