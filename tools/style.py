@@ -4,7 +4,7 @@
 
 - A judge has no number of its own: thresholds are in a table (CONTRIBUTING.md, "Conventions").
 - Only engines say Dask (docs/design.md, "A new engine").
-- No two types of the collector have one name.
+- No two types of the collector have one name, nor two helpers of a package: sources of a package are compiled as one.
 - A page for users, and the README, can be read in some minutes.
 
 Prints one line for each finding. Exit status: 0 when there are none, 1 otherwise.
@@ -16,6 +16,7 @@ import sys
 
 from citations import tracked
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 JUDGES = re.compile(r"collector/diagnosis/(?!.*_test\.cc$)[\w.-]+\.cc")
 # Sources of judges that may hold numbers, and why.
 MAY_HOLD_NUMBERS = {
@@ -57,6 +58,11 @@ MAY_SAY_DASK = {
 _TYPE = re.compile(
     r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
 )
+
+TESTS = re.compile(r"collector/.*_test\.cc")
+_JOINED = re.compile(r"collector/(?!benchmarks/).*\.cc")  # collector/package.bzl
+_UNNAMED = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.DOTALL)
+_HELPER = re.compile(r"^(?!return |TEST|INSTANTIATE)[a-zA-Z][\w:<>,&*\[\] ]*[ &*](\w+)\(", re.MULTILINE)
 
 MOST_WORDS_OF_A_PAGE = 1500
 MOST_WORDS_OF_THE_README = 900
@@ -114,6 +120,30 @@ def shared_names(texts: dict[str, str]) -> list[str]:
     return found
 
 
+def _package(path: str) -> str:
+    """The nearest folder with a BUILD file, else the one below `collector`."""
+    for folder in list(pathlib.PurePath(path).parents)[:-2]:
+        if (ROOT / folder / "BUILD").exists():
+            return str(folder)
+    return "/".join(path.split("/")[:2])
+
+
+def shared_helpers(texts: dict[str, str]) -> list[str]:
+    """Functions in unnamed namespaces with the name of one in another source of the package: it may take its calls."""
+    found, first = [], {}
+    for path, text in sorted(texts.items()):
+        if not _JOINED.fullmatch(path):
+            continue
+        group = (_package(path), bool(TESTS.fullmatch(path)))
+        for unnamed in _UNNAMED.finditer(text):
+            for match in _HELPER.finditer(unnamed.group()):
+                other = first.setdefault((group, match[1]), path)
+                if other != path:
+                    line = text.count("\n", 0, unnamed.start() + match.start()) + 1
+                    found.append(f"{path}:{line}: {match[1]} is the name of a helper in {other} too")
+    return found
+
+
 def long_pages(texts: dict[str, str]) -> list[str]:
     """Pages for users with too many words."""
     part = texts[INDEX].split("\n## For users, by task\n")[1].split("\n## ")[0]
@@ -126,14 +156,14 @@ def long_pages(texts: dict[str, str]) -> list[str]:
     ]
 
 
-RULES = (own_numbers, engines_named, idle_exceptions, shared_names, long_pages)
+RULES = (own_numbers, engines_named, idle_exceptions, shared_names, shared_helpers, long_pages)
 
 
 def main() -> int:
-    root = pathlib.Path(__file__).resolve().parent.parent
-    paths = [path for path in tracked(root, []) if SOURCES.fullmatch(path) or path.endswith(".md")]
-    texts = {path: (root / path).read_text() for path in paths}
-    asked = set(tracked(root, sys.argv[1:]))
+    read = [SOURCES.fullmatch, TESTS.fullmatch, lambda path: path.endswith(".md")]
+    paths = [path for path in tracked(ROOT, []) if any(is_read(path) for is_read in read)]
+    texts = {path: (ROOT / path).read_text() for path in paths}
+    asked = set(tracked(ROOT, sys.argv[1:]))
     found = [line for rule in RULES for line in rule(texts) if line.split(":")[0] in asked]
     for line in found:
         print(line)

@@ -45,6 +45,20 @@ class StyleTest(unittest.TestCase):
         sources = {"collector/a/a.cc": "struct Row {\n", "collector/b/b.cc": "struct Row {\n"}
         self.assertEqual(style.shared_names(sources), [])
 
+    def test_sources_of_a_package_give_no_name_to_two_helpers(self):
+        helper = "namespace crema {\nnamespace {\n\nint Sum(int a) {\n  return a;\n}\n\n}  // namespace\n}\n"
+        texts = {"collector/none/a.cc": helper, "collector/none/b.cc": helper.replace("int", "double")}
+        (found,) = style.shared_helpers(texts)
+        self.assertEqual(found, "collector/none/b.cc:4: Sum is the name of a helper in collector/none/a.cc too")
+        others = {
+            "collector/none/a_test.cc": helper,
+            "collector/other/a.cc": helper,
+            "collector/benchmarks/a.cc": helper,
+        }
+        self.assertEqual(style.shared_helpers({"collector/none/a.cc": helper, **others}), [])
+        called = helper.replace("int Sum(int a) {\n  return a;", "int Twice(int a) {\n  return Sum(a) + Sum(a);")
+        self.assertEqual(style.shared_helpers({"collector/none/a.cc": helper, "collector/none/b.cc": called}), [])
+
     def test_a_page_for_users_is_short(self):
         long = "word " * (style.MOST_WORDS_OF_A_PAGE + 1)
         texts = {"docs/README.md": INDEX, "docs/run.md": "word", "docs/design.md": long, "README.md": "word"}

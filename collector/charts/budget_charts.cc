@@ -152,14 +152,14 @@ double WholeOf(const std::vector<SectionRow>& sections) {
   });
 }
 
-std::string LabelOf(const SectionRow& section) {
+std::string SectionLabel(const SectionRow& section) {
   return section.path.str() + (section.helper.value_or(false) ? " (helper)" : "");
 }
 
 std::map<std::string, double> SelfTimes(const Measurement* measurement) {
   std::map<std::string, double> times;
   if (measurement == nullptr) return times;
-  for (const SectionRow& section : KnownSections(*measurement)) times[LabelOf(section)] = *section.self;
+  for (const SectionRow& section : KnownSections(*measurement)) times[SectionLabel(section)] = *section.self;
   return times;
 }
 
@@ -279,20 +279,20 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
   for (const SectionRow& section : sections) {
     std::string words = HumanDuration(*section.self);
     if (busy > 0) words += " · " + HumanPercent(*section.self / busy);
-    Json row = {{"section", names.Of(LabelOf(section))},
+    Json row = {{"section", names.Of(SectionLabel(section))},
                 {"self", *section.self},
                 {"calls", section.count.value_or(0)},
                 {"kind", KindOf(section)},
                 {"words", words},
                 {"end", *section.self}};
-    if (const auto other = baseline.find(LabelOf(section)); other != baseline.end()) {
+    if (const auto other = baseline.find(SectionLabel(section)); other != baseline.end()) {
       row["baseline"] = other->second;
       row["end"] = std::max(*section.self, other->second);
     }
     values["sections"].push_back(std::move(row));
   }
   std::string finding =
-      fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(*sections.front().self));
+      fmt::format("largest: {}, {}", ShownName(SectionLabel(sections.front())), HumanDuration(*sections.front().self));
   if (all > kMostBars) finding += fmt::format("; {} smaller ones not drawn", all - kMostBars);
   if (!baseline.empty()) {
     values["has baseline"] = true;

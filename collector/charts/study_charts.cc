@@ -12,7 +12,7 @@ namespace {
 double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
 
 /// A chart without figures, or before it has them.
-Chart Named(std::string_view name, std::string_view title) {
+Chart StudyChart(std::string_view name, std::string_view title) {
   return {std::string(name), std::string(title), "", nullptr, ""};
 }
 
@@ -72,7 +72,7 @@ constexpr int kStepsOfLine = 60;
 
 bool IsTrue(const Json& row, std::string_view key) { return Field(row, key) == true; }
 
-std::string_view KindOf(const Json& point) {
+std::string_view KindOfPoint(const Json& point) {
   if (IsTrue(point, "predicted")) return "predicted";
   return IsTrue(point, "cores_vary") ? "measured, cores came and went" : "measured";
 }
@@ -82,7 +82,7 @@ Json PointRows(const Json& points) {
   for (const Json& point : points) {
     Json row = {{"cores", Rounded(Value(point, "cores"))},
                 {"speedup", Rounded(Value(point, "speedup"))},
-                {"kind", KindOf(point)},
+                {"kind", KindOfPoint(point)},
                 {"run", ShownName(TextField(point, "name"))},
                 {"time", HumanDuration(Value(point, "wall_time"))},
                 {"efficiency", HumanPercent(Value(point, "efficiency"))}};
@@ -165,7 +165,7 @@ std::vector<const Json*> ShownRows(const Json& tree) {
 }  // namespace
 
 Chart MakeHistoryChart(const Json& history) {
-  Chart chart = Named("history", "When did it change?");
+  Chart chart = StudyChart("history", "When did it change?");
   const Json& runs = ListField(history, "runs");
   if (runs.empty()) {
     chart.reason = "no run can be used";
@@ -186,7 +186,7 @@ Chart MakeHistoryChart(const Json& history) {
 }
 
 Chart MakePredictionChart(const Json& prediction) {
-  Chart chart = Named("prediction", "What would help?");
+  Chart chart = StudyChart("prediction", "What would help?");
   const Json rows = PredictedRows(prediction);
   if (rows.empty()) {
     const std::string refused = TextField(prediction, "refused");
@@ -205,7 +205,7 @@ Chart MakePredictionChart(const Json& prediction) {
 }
 
 Chart MakeScalingChart(const Json& scaling) {
-  Chart chart = Named("scaling", "How much faster is it on more cores?");
+  Chart chart = StudyChart("scaling", "How much faster is it on more cores?");
   if (ListField(scaling, "points").empty()) {
     chart.reason = TextField(scaling, "refused");
     return chart;
@@ -221,7 +221,7 @@ Chart MakeScalingChart(const Json& scaling) {
 }
 
 Chart MakeSectionTreeChart(const Json& comparison) {
-  Chart chart = Named("section_differences", "Which sections took longer?");
+  Chart chart = StudyChart("section_differences", "Which sections took longer?");
   const std::vector<const Json*> shown = ShownRows(ListField(comparison, "section_tree"));
   if (shown.empty()) {
     chart.reason = "no section differs by a thousandth of the time in chunks";

@@ -376,8 +376,8 @@ const CheckMark& MarkOf(CheckState state) {
   return kMarks[static_cast<int>(state)];
 }
 
-std::string AsText(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>& costs,
-                   const TerminalStyle& style) {
+std::string DoctorText(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>& costs,
+                       const TerminalStyle& style) {
   std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
   for (const DoctorCheck& check : checks) {
     const CheckMark& mark = MarkOf(check.state);
@@ -395,7 +395,7 @@ std::string AsText(const std::vector<DoctorCheck>& checks, const std::vector<Gua
   return text;
 }
 
-Json AsJson(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>& costs) {
+Json DoctorJson(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>& costs) {
   Json document = {{"schema", "crema.doctor/1"}, {"version", CREMA_VERSION_STRING}, {"host", HostName()}};
   document["checks"] = Mapped<Json>(checks, [](const DoctorCheck& check) {
     return Json{{"id", check.id},
@@ -413,9 +413,9 @@ Json AsJson(const std::vector<DoctorCheck>& checks, const std::vector<GuardCost>
 int Examine(const OutputOptions& options) {
   std::vector<DoctorCheck> checks = CheckMachine();
   const std::vector<GuardCost> costs = MeasureGuardCosts();
-  if (options.json) return PrintOut(JsonText(AsJson(checks, costs), 1) + "\n");
+  if (options.json) return PrintOut(JsonText(DoctorJson(checks, costs), 1) + "\n");
   if (options.quiet) EraseWhere(&checks, [](const DoctorCheck& one) { return one.state == CheckState::kGood; });
-  return PrintOut(AsText(checks, costs, StyleFor(STDOUT_FILENO, options)));
+  return PrintOut(DoctorText(checks, costs, StyleFor(STDOUT_FILENO, options)));
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ namespace {
 
 constexpr int64_t kCollectorPollNs = 1'000'000'000;
 
-absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
+absl::Status CollectRun(const RunPlan& plan, RunDirectory* directory) {
   MeasureOptions options;
   options.sources = {directory->records()};
   options.run = "all";  // whatever is in the run's own directory is of this run, whichever id a program gave itself
@@ -179,7 +179,7 @@ absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
 
 int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
   try {
-    const absl::Status status = Collect(plan, directory);
+    const absl::Status status = CollectRun(plan, directory);
     if (status.ok()) return kExitDone;
     if (access(directory->records().c_str(), F_OK) != 0) {
       PrintError("no measurement was made: " + directory->records() + " was removed while the command ran");

@@ -47,7 +47,7 @@ std::vector<ComparisonGate> ParseGates(const std::vector<std::string>& texts) {
   return gates;
 }
 
-std::string AsJson(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
+std::string ComparisonJson(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
   Json document = ComparisonAsJson(comparison);
   document["gates"] = Mapped<Json>(gates, [](const JudgedGate& gate) {
     return Json{{"gate", gate.text}, {"fell", gate.result.fell}, {"sentence", gate.result.sentence}};
@@ -172,7 +172,7 @@ int RunCompare(const CompareOptions& options) {
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   int printed = kExitDone;
   if (options.output.json) {
-    printed = PrintBesideGate(AsJson(comparison, judged));
+    printed = PrintBesideGate(ComparisonJson(comparison, judged));
   } else if (options.markdown) {
     printed = PrintBesideGate(ComparisonAsMarkdown(comparison, judged));
   } else if (!options.output.quiet) {

@@ -8,7 +8,7 @@
 namespace crema {
 namespace {
 
-Measurement Document(double select, double jets, double other) {
+Measurement MeasurementOfSections(double select, double jets, double other) {
   return MeasurementOf({{"sections",
                          {{{"path", "select"}, {"helper", false}, {"self", select}},
                           {{"path", "select/jets/pairs"}, {"helper", false}, {"self", jets}},
@@ -17,7 +17,7 @@ Measurement Document(double select, double jets, double other) {
 }
 
 TEST(SectionDifferences, OfATreeAddUp) {
-  const Measurement before = Document(2, 3, 1), after = Document(2.5, 5, 0.5);
+  const Measurement before = MeasurementOfSections(2, 3, 1), after = MeasurementOfSections(2.5, 5, 0.5);
   const std::vector<SectionDifference> tree = CompareSectionTrees({&before}, {&after});
   std::vector<std::string> paths;
   for (const SectionDifference& section : tree) paths.push_back(section.path);
@@ -30,7 +30,8 @@ TEST(SectionDifferences, OfATreeAddUp) {
 }
 
 TEST(SectionDifferences, OfSeveralRunsAreOfTheirMeans) {
-  const Measurement one = Document(2, 3, 1), two = Document(4, 3, 1), after = Document(4, 3, 1);
+  const Measurement one = MeasurementOfSections(2, 3, 1), two = MeasurementOfSections(4, 3, 1),
+                    after = MeasurementOfSections(4, 3, 1);
   EXPECT_EQ(CompareSectionTrees({&one, &two}, {&after})[0].difference(), 1);
 }
 

@@ -12,14 +12,14 @@ constexpr ChangedFigure kEfficiency = {"cpu_efficiency", ChangeOf::kShare, true}
 constexpr ChangedFigure kFailed = {"num_failed_attempts", ChangeOf::kFailures, false};
 constexpr ChangedFigure kMemory = {"peak_memory_bytes", ChangeOf::kMemory, false};
 
-Measurement With(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
+Measurement WithMetrics(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
 
 /// 100 chunks of a second, whose mean is known to ± `percent` %.
 Measurement RunOf(double wall_time, double percent) {
-  return With({{"wall_time", wall_time},
-               {"num_attempts", 100},
-               {"chunk_duration_mean", 1.0},
-               {"chunk_duration_std", percent / 100 * 10 / 1.96}});
+  return WithMetrics({{"wall_time", wall_time},
+                      {"num_attempts", 100},
+                      {"chunk_duration_mean", 1.0},
+                      {"chunk_duration_std", percent / 100 * 10 / 1.96}});
 }
 
 TEST(HalfIntervalOfMean, NarrowsWithTheRootOfTheChunks) {
@@ -47,21 +47,25 @@ TEST(ChangeSince, WhatIsWithinTheNoiseOrFivePerCentIsNoChange) {
 }
 
 TEST(ChangeSince, SharesAreComparedInPoints) {
-  const auto change = ChangeSince(With({{"cpu_efficiency", 0.5}}), With({{"cpu_efficiency", 0.54}}), kEfficiency);
+  const auto change =
+      ChangeSince(WithMetrics({{"cpu_efficiency", 0.5}}), WithMetrics({{"cpu_efficiency", 0.54}}), kEfficiency);
   EXPECT_NEAR(*change->change, 0.04, 1e-12);
   EXPECT_FALSE(change->noise.has_value());
   EXPECT_FALSE(change->is_better.has_value());
-  EXPECT_EQ(ChangeSince(With({{"cpu_efficiency", 0.5}}), With({{"cpu_efficiency", 0.6}}), kEfficiency)->is_better,
+  EXPECT_EQ(ChangeSince(WithMetrics({{"cpu_efficiency", 0.5}}), WithMetrics({{"cpu_efficiency", 0.6}}), kEfficiency)
+                ->is_better,
             true);
   const ChangedFigure blocked = {"io_overhead_pct", ChangeOf::kShare, false, 0.01};
-  const auto percent = ChangeSince(With({{"io_overhead_pct", 10}}), With({{"io_overhead_pct", 20}}), blocked);
+  const auto percent =
+      ChangeSince(WithMetrics({{"io_overhead_pct", 10}}), WithMetrics({{"io_overhead_pct", 20}}), blocked);
   EXPECT_DOUBLE_EQ(percent->before, 0.1);
   EXPECT_EQ(percent->is_better, false);
 }
 
 TEST(ChangeSince, FailuresChangeWhereCountsDoSoByMoreThanChance) {
   const auto change = [](int before, int now) {
-    return ChangeSince(With({{"num_failed_attempts", before}}), With({{"num_failed_attempts", now}}), kFailed);
+    return ChangeSince(WithMetrics({{"num_failed_attempts", before}}), WithMetrics({{"num_failed_attempts", now}}),
+                       kFailed);
   };
   EXPECT_FALSE(change(0, 0)->is_better.has_value());
   EXPECT_FALSE(change(10, 14)->is_better.has_value());
@@ -70,20 +74,23 @@ TEST(ChangeSince, FailuresChangeWhereCountsDoSoByMoreThanChance) {
 }
 
 TEST(ChangeSince, WhatWasNotMeasuredInBothIsNotCompared) {
-  EXPECT_FALSE(ChangeSince(With({{"peak_memory_bytes", nullptr}}), With({{"peak_memory_bytes", 5}}), kMemory));
-  EXPECT_FALSE(ChangeSince(With({{"peak_memory_bytes", 5}}), With({{"peak_memory_bytes", nullptr}}), kMemory));
+  EXPECT_FALSE(
+      ChangeSince(WithMetrics({{"peak_memory_bytes", nullptr}}), WithMetrics({{"peak_memory_bytes", 5}}), kMemory));
+  EXPECT_FALSE(
+      ChangeSince(WithMetrics({{"peak_memory_bytes", 5}}), WithMetrics({{"peak_memory_bytes", nullptr}}), kMemory));
 }
 
 TEST(ChangeSince, ThereIsNoRelativeChangeSinceZero) {
-  const auto change = ChangeSince(With({{"peak_memory_bytes", 0}}), With({{"peak_memory_bytes", 5}}), kMemory);
+  const auto change =
+      ChangeSince(WithMetrics({{"peak_memory_bytes", 0}}), WithMetrics({{"peak_memory_bytes", 5}}), kMemory);
   ASSERT_TRUE(change.has_value());
   EXPECT_FALSE(change->change.has_value());
   EXPECT_FALSE(change->is_better.has_value());
 }
 
 TEST(HaveSameEvents, OnlyWhereBothKnow) {
-  EXPECT_TRUE(HaveSameEvents(With({{"total_events", 5}}), With({{"total_events", 5}})));
-  EXPECT_FALSE(HaveSameEvents(With({{"total_events", 5}}), With({{"total_events", 6}})));
+  EXPECT_TRUE(HaveSameEvents(WithMetrics({{"total_events", 5}}), WithMetrics({{"total_events", 5}})));
+  EXPECT_FALSE(HaveSameEvents(WithMetrics({{"total_events", 5}}), WithMetrics({{"total_events", 6}})));
   EXPECT_FALSE(HaveSameEvents(Measurement(), Measurement()));
 }
 

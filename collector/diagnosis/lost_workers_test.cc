@@ -13,15 +13,16 @@ LostWorkers FindLostWorkers(const nlohmann::ordered_json& document) {
   return crema::FindLostWorkers(MeasurementOf(document));
 }
 
-nlohmann::ordered_json Worker(const char* name, double start, double stop, const char* state, double chunks = 0) {
+nlohmann::ordered_json WorkerBetween(const char* name, double start, double stop, const char* state,
+                                     double chunks = 0) {
   return {{"name", name},   {"start", start},   {"stop", stop},
           {"state", state}, {"chunks", chunks}, {"events", 100 * chunks}};
 }
 
 TEST(LostWorkers, AreAbsentUntilTheLastOneStops) {
   nlohmann::ordered_json document;
-  document["workers"] = {Worker("a", 0, 100, "ended", 7), Worker("b", 0, 60, "lost", 5), Worker("c", 0, 30, "lost", 2),
-                         Worker("d", 0, 90, "ended", 8)};
+  document["workers"] = {WorkerBetween("a", 0, 100, "ended", 7), WorkerBetween("b", 0, 60, "lost", 5),
+                         WorkerBetween("c", 0, 30, "lost", 2), WorkerBetween("d", 0, 90, "ended", 8)};
   LostWorkers lost = FindLostWorkers(document);
   EXPECT_EQ(lost.workers, 4);
   EXPECT_THAT(lost.names, ElementsAre("c", "b"));
@@ -39,19 +40,22 @@ TEST(LostWorkers, AreAbsentUntilTheLastOneStops) {
 
 TEST(LostWorkers, AreNotAbsentOnceTheyAreReplaced) {
   nlohmann::ordered_json document;
-  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "lost"), Worker("c", 45, 100, "ended")};
+  document["workers"] = {WorkerBetween("a", 0, 100, "ended"), WorkerBetween("b", 0, 40, "lost"),
+                         WorkerBetween("c", 45, 100, "ended")};
   EXPECT_DOUBLE_EQ(FindLostWorkers(document).absent_seconds, 5);
 }
 
 TEST(LostWorkers, AreNotThoseOfWhichNothingIsReported) {
   nlohmann::ordered_json document;
-  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "unreported"), Worker("c", 0, 98, "lost")};
+  document["workers"] = {WorkerBetween("a", 0, 100, "ended"), WorkerBetween("b", 0, 40, "unreported"),
+                         WorkerBetween("c", 0, 98, "lost")};
   EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c"));
 }
 
 TEST(LostWorkers, AreLostForWhatTheEngineSays) {
   nlohmann::ordered_json document;
-  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "lost"), Worker("c", 0, 50, "lost")};
+  document["workers"] = {WorkerBetween("a", 0, 100, "ended"), WorkerBetween("b", 0, 40, "lost"),
+                         WorkerBetween("c", 0, 50, "lost")};
   EXPECT_EQ(FindLostWorkers(document).Why(), "killed, crashed, out of memory, or ended by _exit");
   document["workers"][0]["left_reason"] = "EXPLICIT";  // it was not lost
   document["workers"][1]["left_reason"] = document["workers"][2]["left_reason"] = "FAILURE";

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr DayStyle kStyle = {"%Y-%m-%d", " "};
 
 // 2026-11-21 23:59:50 UTC
-RunFacts RunOf(int64_t seconds) {
+RunFacts RunOfSeconds(int64_t seconds) {
   RunFacts run;
   run.state = "finished";
   run.start_ns = 1'795'305'590'000'000'000;
@@ -43,14 +43,14 @@ TEST(OnWhat, NamesWhatIsKnown) {
 }
 
 TEST(TimesOf, TheEndHasItsDayOnlyWhereThatIsAnother) {
-  EXPECT_EQ(TimesOf(RunOf(5), kStyle)->start, "2026-11-21 23:59:50");
-  EXPECT_EQ(TimesOf(RunOf(5), kStyle)->stop, "23:59:55");
-  EXPECT_EQ(TimesOf(RunOf(20), kStyle)->stop, "2026-11-22 00:00:10");
-  EXPECT_EQ(TimesOf(RunOf(20), kStyle)->start_iso, "2026-11-21T23:59:50Z");
+  EXPECT_EQ(TimesOf(RunOfSeconds(5), kStyle)->start, "2026-11-21 23:59:50");
+  EXPECT_EQ(TimesOf(RunOfSeconds(5), kStyle)->stop, "23:59:55");
+  EXPECT_EQ(TimesOf(RunOfSeconds(20), kStyle)->stop, "2026-11-22 00:00:10");
+  EXPECT_EQ(TimesOf(RunOfSeconds(20), kStyle)->start_iso, "2026-11-21T23:59:50Z");
 }
 
 TEST(TimesOf, ARunningJobHasNoEnd) {
-  RunFacts run = RunOf(5);
+  RunFacts run = RunOfSeconds(5);
   run.state = "running";
   EXPECT_EQ(TimesOf(run, kStyle)->stop, "");
   EXPECT_FALSE(TimesOf(RunFacts(), kStyle).has_value());

@@ -90,7 +90,7 @@ std::vector<int64_t> CappedPss(std::vector<int64_t> values, const std::vector<Qu
 }
 
 // The samples while the tree lived, and the end. What a sample lacks is what it was before: PSS is read seldom.
-std::vector<Row> RowsOf(const PrmonSeries& series, const std::vector<Quantity>& quantities) {
+std::vector<Row> PrmonRows(const PrmonSeries& series, const std::vector<Quantity>& quantities) {
   std::vector<Row> rows;
   std::vector<int64_t> last(quantities.size(), 0);
   for (const TreeSampleFact& sample : series.samples) {
@@ -209,7 +209,7 @@ absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
 PrmonTexts RenderPrmon(const PrmonSeries& series) {
   std::vector<Quantity> quantities = Quantities();
   EraseWhere(&quantities, [&](const Quantity& quantity) { return !quantity.in_totals(series.totals).has_value(); });
-  const std::vector<Row> rows = RowsOf(series, quantities);
+  const std::vector<Row> rows = PrmonRows(series, quantities);
   return {TableText(series, quantities, rows), JsonText(Summary(series, quantities, rows), 2) + "\n"};
 }
 

@@ -25,12 +25,12 @@ struct RoastcoffeaChunkCounts {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-Json OrNull(const Measurement& measurement, std::string_view key) {
+Json MetricOrNull(const Measurement& measurement, std::string_view key) {
   return measurement.Metric(key).has_value() ? JsonOf(*measurement.metrics.Find(key)) : Json();
 }
 
 Json OrZero(const Measurement& measurement, std::string_view key) {
-  return measurement.Metric(key).has_value() ? OrNull(measurement, key) : Json(0);
+  return measurement.Metric(key).has_value() ? MetricOrNull(measurement, key) : Json(0);
 }
 
 /// roastcoffea's name, ours.
@@ -58,13 +58,13 @@ void AddChunks(const Measurement& measurement, const RoastcoffeaChunkCounts& chu
   if (chunks.ok == 0) return;
   const auto copy = [&](const std::string& key) { (*metrics)[key] = OrZero(measurement, key); };
   for (const char* statistic : {"mean", "min", "max", "std"}) copy(fmt::format("chunk_duration_{}", statistic));
-  if (!OrNull(measurement, "chunk_rss_delta_mean").is_null()) {
+  if (!MetricOrNull(measurement, "chunk_rss_delta_mean").is_null()) {
     for (const char* statistic : {"mean", "min", "max", "std"}) {
       const Json delta = OrZero(measurement, fmt::format("chunk_rss_delta_{}", statistic));
       (*metrics)[fmt::format("chunk_mem_delta_{}_mb", statistic)] = delta.get<double>() / kMebibyte;
     }
   }
-  if (OrNull(measurement, "chunk_events_mean").is_null()) return;
+  if (MetricOrNull(measurement, "chunk_events_mean").is_null()) return;
   (*metrics)["total_events_from_chunks"] = chunks.events;
   for (const char* statistic : {"mean", "min", "max"}) copy(fmt::format("chunk_events_{}", statistic));
 }
@@ -114,10 +114,10 @@ Json RoastcoffeaFigures(const Measurement& measurement, const RoastcoffeaChunkCo
   for (const auto& [theirs, ours] : kWorkflow) metrics[theirs] = OrZero(measurement, ours);
   metrics["num_chunks"] = chunks.ended;
   metrics["avg_cpu_time_per_chunk"] = OrZero(measurement, "busy_time_per_attempt");
-  for (const char* key : kWorkers) metrics[key] = OrNull(measurement, key);
-  metrics["core_efficiency"] = OrNull(measurement, "core_efficiency");
+  for (const char* key : kWorkers) metrics[key] = MetricOrNull(measurement, key);
+  metrics["core_efficiency"] = MetricOrNull(measurement, "core_efficiency");
   metrics["speedup_factor"] = OrZero(measurement, "speedup_factor");
-  metrics["event_rate_core_khz"] = OrNull(measurement, "event_rate_core_khz");
+  metrics["event_rate_core_khz"] = MetricOrNull(measurement, "event_rate_core_khz");
   AddFine(measurement, &metrics);
   AddChunks(measurement, chunks, &metrics);
   return metrics;

@@ -218,8 +218,8 @@ void AddFunctions(const std::string& stack, int64_t microseconds, const std::vec
   }
 }
 
-void AddRows(const std::vector<SectionRow>& rows, const std::string& root, FoldedLines* lines,
-             const std::map<std::string, std::vector<FunctionSamples>>& functions = {}) {
+void AddSections(const std::vector<SectionRow>& rows, const std::string& root, FoldedLines* lines,
+                 const std::map<std::string, std::vector<FunctionSamples>>& functions = {}) {
   for (const SectionRow& row : rows) {
     if (!row.self.has_value()) continue;
     const bool is_helper = row.helper.value_or(false);
@@ -238,8 +238,8 @@ void AddRows(const std::vector<SectionRow>& rows, const std::string& root, Folde
 
 absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source) {
   FoldedLines lines;
-  AddRows(source.measurement.sections, "chunks", &lines, FunctionsBySection(source.measurement));
-  AddRows(source.measurement.process_sections, "outside chunks", &lines);
+  AddSections(source.measurement.sections, "chunks", &lines, FunctionsBySection(source.measurement));
+  AddSections(source.measurement.process_sections, "outside chunks", &lines);
   return lines;
 }
 

@@ -141,7 +141,7 @@ void AddSectionsOutsideChunks(RecordAccumulator& to, int64_t count) {
   }
 }
 
-std::string FirstDifference(const std::string& a, const std::string& b) {
+std::string DifferenceOfDocuments(const std::string& a, const std::string& b) {
   const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (at == a.end() && other == b.end()) return "";
   const auto offset = static_cast<size_t>(at - a.begin());
@@ -149,7 +149,7 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
   return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
 }
 
-std::string DocumentOf(const RecordAccumulator& accumulator) {
+std::string DocumentText(const RecordAccumulator& accumulator) {
   const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
   const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
   return JsonOf(Assemble(figures, JudgeQuality(figures, {}), ranges, {})).dump(1);
@@ -157,18 +157,18 @@ std::string DocumentOf(const RecordAccumulator& accumulator) {
 
 // The same records read backwards, and in four parts that are merged.
 void ExpectTheSameInEveryOrder(int64_t count, const Feed& feed, const RecordAccumulator& forwards) {
-  const std::string expected = DocumentOf(forwards);
+  const std::string expected = DocumentText(forwards);
   {
     RecordAccumulator backwards;
     for (int64_t i = count; i-- > 0;) feed(backwards, i);
-    EXPECT_EQ(FirstDifference(DocumentOf(backwards), expected), "");
+    EXPECT_EQ(DifferenceOfDocuments(DocumentText(backwards), expected), "");
   }
   std::vector<RecordAccumulator> parts(4);
   for (int64_t i = 0; i < count; ++i) feed(parts[static_cast<size_t>(i / 3 % 4)], i);
   parts[2].Merge(std::move(parts[0]));
   parts[3].Merge(std::move(parts[1]));
   parts[3].Merge(std::move(parts[2]));
-  EXPECT_EQ(FirstDifference(DocumentOf(parts[3]), expected), "");
+  EXPECT_EQ(DifferenceOfDocuments(DocumentText(parts[3]), expected), "");
 }
 
 template <class Rows, class Value>
@@ -357,7 +357,7 @@ TEST(ManyNames, OfWorkersAreThoseBusyForLongestBeyondTheLimit) {
   });
   EXPECT_EQ(has_other, count > static_cast<int64_t>(WorkerRows::kMost));
   EXPECT_EQ(figures.by_worker[has_other ? 1 : 0].name, "node:" + std::to_string(1 + count / 2));
-  const auto document = nlohmann::ordered_json::parse(DocumentOf(accumulator));
+  const auto document = nlohmann::ordered_json::parse(DocumentText(accumulator));
   EXPECT_EQ(document["workers"].size(), rows);
   EXPECT_LE(document["timelines"]["worker_open_chunks"].size(), WorkerRows::kMost);
   EXPECT_EQ(document["workers"][0]["process"].is_null(), has_other);

@@ -50,7 +50,7 @@ Line EndWithSection() {
   return end;
 }
 
-const Document& RowOf(const Document& rows, const std::string& path, bool helper = false) {
+const Document& AllocationRowOf(const Document& rows, const std::string& path, bool helper = false) {
   for (const Document& row : rows) {
     if (row["path"] == path && row["helper"] == helper) return row;
   }
@@ -73,18 +73,18 @@ TEST_F(MeasureAllocationsTest, TheLastLineOfEachProcessCounts) {
   EXPECT_EQ(document["metrics"]["live_bytes"], 2365);
   EXPECT_EQ(document["metrics"]["peak_live_bytes"], 3150) << "of one process";
   EXPECT_EQ(document["quality"]["allocations_cost_s"], 80 * 50e-9);
-  const Document& read = RowOf(document["sections"], "read");
+  const Document& read = AllocationRowOf(document["sections"], "read");
   EXPECT_EQ(read["allocations"], 15);
   EXPECT_EQ(read["allocated_bytes"], 1700);
   EXPECT_EQ(read["live_bytes"], 300);
   EXPECT_EQ(read["peak_live_bytes"], 500);
   EXPECT_EQ(read["live_growth_bytes"], 60);
-  EXPECT_EQ(RowOf(document["sections"], "read/unzip")["allocations"], 0);
-  EXPECT_EQ(RowOf(document["sections"], "read/sort", true)["allocations"], 3);
-  const Document& other = RowOf(document["sections"], "(other)");
+  EXPECT_EQ(AllocationRowOf(document["sections"], "read/unzip")["allocations"], 0);
+  EXPECT_EQ(AllocationRowOf(document["sections"], "read/sort", true)["allocations"], 3);
+  const Document& other = AllocationRowOf(document["sections"], "(other)");
   EXPECT_EQ(other["allocations"], 6) << "chunks outside sections, and helpers outside theirs";
   EXPECT_TRUE(other["peak_live_bytes"].is_null()) << "peaks of two do not add up";
-  EXPECT_EQ(RowOf(document["process_sections"], "set up")["allocations"], 6);
+  EXPECT_EQ(AllocationRowOf(document["process_sections"], "set up")["allocations"], 6);
 }
 
 TEST_F(MeasureAllocationsTest, AreNullWithTheReasonOfTheProcessThatHasNone) {
@@ -99,7 +99,7 @@ TEST_F(MeasureAllocationsTest, AreNullWithTheReasonOfTheProcessThatHasNone) {
   const Document document = Take();
   EXPECT_TRUE(document["metrics"]["allocations"].is_null());
   EXPECT_EQ(document["quality"]["not_measured"]["live_bytes"], "the program has an allocator inside");
-  EXPECT_TRUE(RowOf(document["sections"], "read")["allocations"].is_null());
+  EXPECT_TRUE(AllocationRowOf(document["sections"], "read")["allocations"].is_null());
 }
 
 TEST_F(MeasureAllocationsTest, AreNullWhereAProcessWasKilled) {
@@ -121,8 +121,8 @@ TEST_F(MeasureAllocationsTest, LiveBytesAloneMayBeUnknown) {
   EXPECT_EQ(document["metrics"]["allocations"], 5);
   EXPECT_TRUE(document["metrics"]["live_bytes"].is_null());
   EXPECT_EQ(document["quality"]["not_measured"]["live_bytes"], "the end of some blocks was not seen");
-  EXPECT_EQ(RowOf(document["sections"], "read")["allocated_bytes"], 700);
-  EXPECT_TRUE(RowOf(document["sections"], "read")["live_bytes"].is_null());
+  EXPECT_EQ(AllocationRowOf(document["sections"], "read")["allocated_bytes"], 700);
+  EXPECT_TRUE(AllocationRowOf(document["sections"], "read")["live_bytes"].is_null());
 }
 
 TEST_F(MeasureAllocationsTest, ChangeNoOtherFigure) {

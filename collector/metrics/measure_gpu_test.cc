@@ -42,7 +42,7 @@ Line Gpu(double seconds, bool last, const std::vector<Line>& work, const Line& r
           {"last", last}};
 }
 
-Line Chunk(int64_t number, double start, double stop, double cpu) {
+Line ChunkWithGpu(int64_t number, double start, double stop, double cpu) {
   Line chunk = ChunkLine(number, start, stop);
   chunk["dataset"] = "zjets";
   chunk["cpu_ns"] = static_cast<int64_t>(cpu * 1e9);
@@ -62,7 +62,7 @@ TEST_F(MeasureGpuTest, RowsAddUpOverLinesAndProcesses) {
   for (const int64_t pid : {1, 2}) {
     Write(std::to_string(pid) + ".jsonl",
           {ProcessLine(pid, 0), Gpu(0.5, false, {Work(0, "infer", 100, 0), Work(nullptr, "", 3, 0)}),
-           Chunk(0, 0, 1, 0.4), Gpu(2, true, {Work(0, "infer", 200, 0)}), EndLine(10)});
+           ChunkWithGpu(0, 0, 1, 0.4), Gpu(2, true, {Work(0, "infer", 200, 0)}), EndLine(10)});
   }
   const Document document = Take();
   EXPECT_DOUBLE_EQ(document["metrics"]["gpu_seconds"].get<double>(), 0.606);
@@ -73,7 +73,8 @@ TEST_F(MeasureGpuTest, RowsAddUpOverLinesAndProcesses) {
 }
 
 TEST_F(MeasureGpuTest, WaitingComesOutOfComputingAsFarAsTheThreadSpun) {
-  Write("a.jsonl", {ProcessLine(1, 0), Chunk(0, 0, 1, 0.4), Gpu(2, true, {Work(0, "infer", 500, 300)}), EndLine(10)});
+  Write("a.jsonl",
+        {ProcessLine(1, 0), ChunkWithGpu(0, 0, 1, 0.4), Gpu(2, true, {Work(0, "infer", 500, 300)}), EndLine(10)});
   const Document document = Take();
   EXPECT_NEAR(PartOf(document, "compute"), 0.1, 1e-9);  // 0.4 s of CPU, 0.3 s of which it spun
   EXPECT_NEAR(PartOf(document, "blocked"), 0.4, 1e-9);  // 0.6 s off the CPU, 0.2 s of which for the GPU
@@ -81,7 +82,7 @@ TEST_F(MeasureGpuTest, WaitingComesOutOfComputingAsFarAsTheThreadSpun) {
 }
 
 TEST_F(MeasureGpuTest, AFailedAttemptWaitsInItsOwnPart) {
-  Line failed = Chunk(0, 0, 1, 0.4);
+  Line failed = ChunkWithGpu(0, 0, 1, 0.4);
   failed["status"] = "failed";
   Write("a.jsonl", {ProcessLine(1, 0), failed, Gpu(2, true, {Work(0, "infer", 500, 300)}), EndLine(10)});
   const Document document = Take();
@@ -90,8 +91,8 @@ TEST_F(MeasureGpuTest, AFailedAttemptWaitsInItsOwnPart) {
 }
 
 TEST_F(MeasureGpuTest, WhatWasNotAllCountedIsNullWithTheReason) {
-  Write("a.jsonl", {ProcessLine(1, 0), Chunk(0, 0, 1, 0.4), Gpu(2, true, {Work(0, "infer", 500, 300)}, "a profiler"),
-                    EndLine(10)});
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkWithGpu(0, 0, 1, 0.4),
+                    Gpu(2, true, {Work(0, "infer", 500, 300)}, "a profiler"), EndLine(10)});
   Document document = Take();
   EXPECT_TRUE(document["metrics"]["gpu_seconds"].is_null());
   EXPECT_EQ(document["quality"]["not_measured"]["gpu_seconds"], "a profiler");
@@ -100,7 +101,7 @@ TEST_F(MeasureGpuTest, WhatWasNotAllCountedIsNullWithTheReason) {
 }
 
 TEST_F(MeasureGpuTest, AKilledProcessHasNoTotal) {
-  Write("a.jsonl", {ProcessLine(1, 0), Chunk(0, 0, 1, 0.4), Gpu(2, false, {Work(0, "infer", 500, 300)})});
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkWithGpu(0, 0, 1, 0.4), Gpu(2, false, {Work(0, "infer", 500, 300)})});
   EXPECT_TRUE(Take()["metrics"]["gpu_seconds"].is_null());
 }
 

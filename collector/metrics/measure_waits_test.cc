@@ -20,7 +20,7 @@ Line Wait(const char* path, const char* kind, const Line& object, int64_t sample
 }
 
 /// A chunk of ten seconds: four of CPU, six blocked.
-Line Chunk(const std::vector<Line>& waits, double start = 0) {
+Line ChunkWithWaits(const std::vector<Line>& waits, double start = 0) {
   Line chunk = ChunkLine(static_cast<int64_t>(start), start, start + 10);
   chunk["cpu_ns"] = 4 * kSecondNs;
   chunk["cpu_wait_ns"] = 0;
@@ -37,8 +37,8 @@ double BudgetPart(const Document& document, const std::string& part) {
 
 TEST_F(MeasureWaitsTest, SamplesDivideTheExactBlockedTime) {
   Write("a.jsonl", {ProcessLine(1, 0),
-                    Chunk({Wait("io", "read", "/data/a", 30), Wait("", "lock or condition", nullptr, 20),
-                           Wait("io", "sync", "/data/b", 10), Wait("", "running", nullptr, 40)}),
+                    ChunkWithWaits({Wait("io", "read", "/data/a", 30), Wait("", "lock or condition", nullptr, 20),
+                                    Wait("io", "sync", "/data/b", 10), Wait("", "running", nullptr, 40)}),
                     EndLine(10)});
   const Document waits = Take()["waits"];
   ASSERT_EQ(waits.size(), 3u);
@@ -75,7 +75,7 @@ TEST_F(MeasureWaitsTest, OfChunksWithoutLinesKeepTheirNames) {
   sums["waits"] = {Wait("io", "read", path.c_str(), 60), Wait("", "sleep", nullptr, 40)};
   std::vector<Line> lines = {ProcessLine(1, 0), sums};
   for (int i = 0; i < 200; ++i) {  // other lines come to lie where this one did
-    lines.push_back(Chunk({Wait("select", "write", "/data/other", 1)}, 20 + 10 * i));
+    lines.push_back(ChunkWithWaits({Wait("select", "write", "/data/other", 1)}, 20 + 10 * i));
   }
   lines.push_back(EndLine(3000));
   Write("a.jsonl", lines);
@@ -89,7 +89,7 @@ TEST_F(MeasureWaitsTest, OfChunksWithoutLinesKeepTheirNames) {
 TEST_F(MeasureWaitsTest, RowsOfFewSamplesArePutTogether) {
   std::vector<Line> waits = {Wait("io", "read", "/data/whole", 50), Wait("", "sleep", nullptr, 2)};
   for (int i = 0; i < 12; ++i) waits.push_back(Wait("io", "read", "/data/" + std::to_string(i), 1));
-  Write("a.jsonl", {ProcessLine(1, 0), Chunk(waits), EndLine(10)});
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkWithWaits(waits), EndLine(10)});
   const Document rows = Take()["waits"];
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0]["object"], "/data/whole");
@@ -100,7 +100,7 @@ TEST_F(MeasureWaitsTest, RowsOfFewSamplesArePutTogether) {
 }
 
 TEST_F(MeasureWaitsTest, WhatWasHardlySeenIsNotKnown) {
-  Write("a.jsonl", {ProcessLine(1, 0), Chunk({Wait("io", "read", "/data/a", 3)}), EndLine(10)});
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkWithWaits({Wait("io", "read", "/data/a", 3)}), EndLine(10)});
   const Document rows = Take()["waits"];
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["kind"], "not known");
@@ -115,10 +115,10 @@ Line WaitIn(const char* kind, const Line& object, const char* stack, int64_t sam
 }
 
 TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
-  Write(
-      "a.jsonl",
-      {ProcessLine(1, 0),
-       Chunk({WaitIn("lock or condition", nullptr,
+  Write("a.jsonl",
+        {ProcessLine(1, 0),
+         ChunkWithWaits(
+             {WaitIn("lock or condition", nullptr,
                      "a1+0x10 /lib/libc.so.6\nb2+0x20 /opt/libgomp.so.1\n+0x8\n"
                      "c3+0x30 /home/ana/fit\n",
                      40),
@@ -127,7 +127,7 @@ TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
               WaitIn("read", "pipe", "a1+0x50 /lib/libc.so.6\nc3+0x80 /home/ana/fit\n", 5),
               WaitIn("interpreter lock", nullptr, "c3+0x30 /usr/bin/python3\n", 15),
               WaitIn("lock or condition", "held by section write", "a1+0x10 /lib/libc.so.6\n", 20)}),
-       EndLine(10)});
+         EndLine(10)});
   const Document waits = Take()["waits"];
   std::set<std::vector<std::string>> rows;
   for (const Document& row : waits) {
@@ -156,7 +156,7 @@ TEST_F(MeasureWaitsTest, PlainNamesHaveNoTypes) {
 }
 
 TEST_F(MeasureWaitsTest, OwnersThatWaitForHelpersAreNotBlocked) {
-  Line chunk = Chunk({Wait("", "lock or condition", nullptr, 60), Wait("", "read", "/data/a", 30)});
+  Line chunk = ChunkWithWaits({Wait("", "lock or condition", nullptr, 60), Wait("", "read", "/data/a", 30)});
   chunk["helper_cpu_ns"] = 4 * kSecondNs;
   chunk["helper_wait_ns"] = 0;
   chunk["helper_scope_ns"] = 4 * kSecondNs;
@@ -170,14 +170,14 @@ TEST_F(MeasureWaitsTest, OwnersThatWaitForHelpersAreNotBlocked) {
 }
 
 TEST_F(MeasureWaitsTest, ManyWaitsForCpusMakeThemCoarse) {
-  Line chunk = Chunk({Wait("", "read", "/data/a", 100)});
+  Line chunk = ChunkWithWaits({Wait("", "read", "/data/a", 100)});
   chunk["cpu_wait_ns"] = 3 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   EXPECT_TRUE(Take()["waits"][0]["coarse"].get<bool>());
 }
 
 TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
-  Line chunk = Chunk({});
+  Line chunk = ChunkWithWaits({});
   chunk["unannounced_cpu_ns"] = 4 * kSecondNs;
   chunk["children_cpu_ns"] = 1 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
@@ -193,7 +193,7 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
 }
 
 TEST_F(MeasureWaitsTest, ThreadsAndChildrenThatNobodyLooksAtMakeNoRangeWider) {
-  Line chunk = Chunk({Wait("", "running", nullptr, 40), Wait("", "read", "pipe", 60)});
+  Line chunk = ChunkWithWaits({Wait("", "running", nullptr, 40), Wait("", "read", "pipe", 60)});
   chunk["unannounced_cpu_ns"] = 1 * kSecondNs;
   chunk["children_cpu_ns"] = 2 * kSecondNs;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
@@ -204,7 +204,7 @@ TEST_F(MeasureWaitsTest, ThreadsAndChildrenThatNobodyLooksAtMakeNoRangeWider) {
 
 TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsHaveAsManyCoresAsTheyUsed) {
   const auto cores = [this](int64_t owner_ns, int64_t others_ns) {
-    Line chunk = Chunk({});
+    Line chunk = ChunkWithWaits({});
     chunk["cpu_ns"] = owner_ns;
     chunk["unannounced_cpu_ns"] = others_ns;
     Line process = ProcessLine(1, 0);
@@ -225,8 +225,10 @@ TEST_F(MeasureWaitsTest, WhyTheyAreNotKnownIsSaidUnlessTheyWereSwitchedOff) {
   const auto warnings = [this](const Line& sampled, const Line& at_end) {
     Line end = EndLine(10);
     end["waits_reason"] = at_end;
-    Write("a.jsonl",
-          {ProcessLine(1, 0), Chunk({}), {{"type", "sample"}, {"time_ns", At(5)}, {"waits_reason", sampled}}, end});
+    Write("a.jsonl", {ProcessLine(1, 0),
+                      ChunkWithWaits({}),
+                      {{"type", "sample"}, {"time_ns", At(5)}, {"waits_reason", sampled}},
+                      end});
     std::string text;
     const Document document = Take();
     const bool is_refused = sampled == "the kernel refuses";
@@ -243,7 +245,7 @@ TEST_F(MeasureWaitsTest, WhyTheyAreNotKnownIsSaidUnlessTheyWereSwitchedOff) {
 }
 
 TEST_F(MeasureWaitsTest, WhatClocksDifferByIsNoThread) {
-  Line chunk = Chunk({});
+  Line chunk = ChunkWithWaits({});
   chunk["unannounced_cpu_ns"] = 1000;
   chunk["children_cpu_ns"] = 0;
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});

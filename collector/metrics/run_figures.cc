@@ -79,7 +79,7 @@ void SetAllocations(const AllocationFindings& found, MetricSet* metrics) {
   metrics->SetIfKnown("peak_live_bytes", found.all->peak_live_bytes);
 }
 
-void SetGpu(const GpuFindings& found, MetricSet* metrics) {
+void SetGpuMetrics(const GpuFindings& found, MetricSet* metrics) {
   if (!found.all.has_value()) {
     for (const std::string_view key :
          {"gpu_seconds", "gpu_launches", "gpu_copy_seconds", "gpu_to_device_bytes", "gpu_from_device_bytes",
@@ -151,7 +151,7 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetRatioOfKeys("event_rate_core_khz", "total_events", "core_seconds", 1 / 1e3, metrics);
   SetColumns(findings.files, coffea, metrics);
   SetAllocations(findings.allocations, metrics);
-  SetGpu(findings.gpu, metrics);
+  SetGpuMetrics(findings.gpu, metrics);
 }
 
 /// "Chunks, sections and reading", without the rates of reading.
@@ -501,7 +501,7 @@ RunBounds FindBounds(const std::optional<TreeFigures>& tree, const RecordFinding
 }
 
 /// The run's bounds, and the workers' lives, which are clipped to them.
-void MeasureLives(const Observed& observed, RunFigures& figures) {
+void MeasureObservedLives(const Observed& observed, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
   figures.bounds = FindBounds(figures.tree, figures.findings, observed.start_ns, observed.stop_ns);
@@ -568,7 +568,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
     stragglers.Fit();
     fits = stragglers.fits();
   });
-  const size_t lives = add("lives", kOrderBytes, [&] { MeasureLives(observed, *figures); });
+  const size_t lives = add("lives", kOrderBytes, [&] { MeasureObservedLives(observed, *figures); });
   add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
   const size_t ordered = add("order of starts", kOrderBytes, [&] { order = OrderByStart(attempts.rows); });
   pieces.back().leaves_lists = true;

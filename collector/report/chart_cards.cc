@@ -146,7 +146,7 @@ int HeightOf(const Json& spec) {
   return static_cast<int>(std::lround(inside + kAxisAndLegend));
 }
 
-std::string Card(const Chart& chart, bool is_wide) {
+std::string CardOfChart(const Chart& chart, bool is_wide) {
   return fmt::format(
       "<figure class=\"card chart{3}\" id=\"chart-{0}\"><figcaption><h3>{1}</h3><p class=\"sub\">{2}</p></figcaption>"
       "<div class=\"canvas js\" data-chart=\"{0}\" data-height=\"{4}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
@@ -173,9 +173,9 @@ std::string ChartCards(const PageInput& input, std::string_view block, const std
       absent += fmt::format("<li><b>{}</b> all values are equal: {}</li>\n", Escaped(chart->title),
                             Escaped(HumanNumber(*OnlyValue(chart->spec))));
     } else if (rank < kShown.size()) {
-      cards += Card(*chart, kShown[rank].is_wide);
+      cards += CardOfChart(*chart, kShown[rank].is_wide);
     } else {
-      folded += Card(*chart, false);
+      folded += CardOfChart(*chart, false);
       ++more;
     }
   }

@@ -57,7 +57,7 @@ std::string ColourOf(Mark mark) {
   return NeutralColour(mark == Mark::kGood ? "events" : mark == Mark::kWatch ? "wait" : "limit");
 }
 
-std::string Head(const Measurement& measurement) {
+std::string FragmentHead(const Measurement& measurement) {
   const std::string& headline = measurement.headline;
   const std::string when = WhenAndOnWhat(measurement);
   return fmt::format("<p class=\"headline\">{}</p><p class=\"muted\">{} · {}{}{}</p>",
@@ -104,7 +104,7 @@ std::string Finding(const VerdictGroup& group) {
       Sentence(verdict.suggestion));
 }
 
-std::string Findings(const Measurement& measurement) {
+std::string FindingLines(const Measurement& measurement) {
   const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
   if (groups.empty()) return "<p class=\"muted\">Nothing stands out in what was measured.</p>";
   std::string html;
@@ -214,7 +214,7 @@ double Luminance(const Rgb& rgb) {
 
 std::string SummaryFragment(const Measurement& measurement) {
   std::string html = "<div class=\"crema\"><style>" + std::string(kStyle) + "</style>";
-  html += Head(measurement) + Figures(measurement) + Findings(measurement) + Budget(measurement);
+  html += FragmentHead(measurement) + Figures(measurement) + FindingLines(measurement) + Budget(measurement);
   html += TableHtml(SectionSummary(measurement), /*is_open=*/true);
   for (const SummaryTable& table : {DatasetSummary(measurement), WorkerSummary(measurement), CutSummary(measurement)}) {
     html += TableHtml(table, /*is_open=*/false);

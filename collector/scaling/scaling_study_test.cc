@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Made(const std::string& name, double cores, double wall_time, double events, double average = 0) {
+Json MadeRun(const std::string& name, double cores, double wall_time, double events, double average = 0) {
   if (average == 0) average = cores;
   return {{"run", {{"name", name}, {"state", "finished"}, {"exit_status", 0}}},
           {"metrics",
@@ -39,14 +39,14 @@ ScalingStudy Study(const std::vector<Json>& documents, const std::vector<std::st
 double Amdahl(double n) { return 100 * (0.1 + 0.9 / n); }
 
 TEST(ScalingStudy, NamesRunsOfOneNameByTheirSources) {
-  const std::vector<Json> same = {Made("ttbar", 1, 50, 1e6), Made("ttbar", 2, 25, 1e6)};
+  const std::vector<Json> same = {MadeRun("ttbar", 1, 50, 1e6), MadeRun("ttbar", 2, 25, 1e6)};
   const std::vector<std::string> sources = {"runs/one core/crema", "runs/two cores/crema"};
   EXPECT_EQ(Study(same, sources).points[1].name, "two cores");
   EXPECT_EQ(Study(same).points[1].name, "ttbar");
 }
 
 TEST(ScalingStudy, SpeedUpEfficiencyAndCostAreAgainstTheFewestCores) {
-  const ScalingStudy study = Study({Made("b", 8, 25, 1e6), Made("a", 2, 80, 1e6)});
+  const ScalingStudy study = Study({MadeRun("b", 8, 25, 1e6), MadeRun("a", 2, 80, 1e6)});
   ASSERT_TRUE(study.refused.empty());
   EXPECT_EQ(study.kind, ScalingKind::kStrong);
   ASSERT_EQ(study.points.size(), 2u);
@@ -59,16 +59,16 @@ TEST(ScalingStudy, SpeedUpEfficiencyAndCostAreAgainstTheFewestCores) {
 }
 
 TEST(ScalingStudy, AsMuchWorkForEachCoreIsWeakScalingByRates) {
-  const ScalingStudy study = Study({Made("a", 1, 100, 1e6), Made("b", 4, 110, 4e6)});
+  const ScalingStudy study = Study({MadeRun("a", 1, 100, 1e6), MadeRun("b", 4, 110, 4e6)});
   EXPECT_EQ(study.kind, ScalingKind::kWeak);
   EXPECT_NEAR(study.points[1].speedup, 4 * 100.0 / 110, 1e-12);
   EXPECT_NEAR(study.points[1].efficiency, 100.0 / 110, 1e-12);
-  EXPECT_EQ(Study({Made("a", 1, 100, 1e6), Made("b", 4, 110, 2e6)}).kind, ScalingKind::kMixed);
+  EXPECT_EQ(Study({MadeRun("a", 1, 100, 1e6), MadeRun("b", 4, 110, 2e6)}).kind, ScalingKind::kMixed);
 }
 
 TEST(ScalingStudy, FourNumbersOfCoresGiveLaws) {
   std::vector<Json> runs;
-  for (const double n : {1, 2, 4, 8, 16}) runs.push_back(Made("n", n, Amdahl(n), 1e6));
+  for (const double n : {1, 2, 4, 8, 16}) runs.push_back(MadeRun("n", n, Amdahl(n), 1e6));
   const ScalingStudy study = Study(runs);
   ASSERT_EQ(study.laws.size(), 2u);
   EXPECT_NEAR(*study.laws[0].sigma.value, 0.1, 1e-5);
@@ -87,7 +87,7 @@ ScalingStudy StudyOfOptimum(int times, double scatter, double kappa = 0.005) {
   for (int i = 0; i < times; ++i) {
     for (const double n : {1, 2, 4, 8, 16, 32}) {
       const double off = scatter * ((static_cast<int>(7 * n) + 3 * i) % 5 - 2) / 2;
-      runs.push_back(Made("n", n, 100 * (1 + 0.02 * (n - 1) + kappa * n * (n - 1)) / n * (1 + off), 1e6));
+      runs.push_back(MadeRun("n", n, 100 * (1 + 0.02 * (n - 1) + kappa * n * (n - 1)) / n * (1 + off), 1e6));
     }
   }
   return Study(runs);
@@ -106,8 +106,8 @@ TEST(ScalingStudy, AFastestNumberOfCoresNeedsRepeatedRunsThatExcludeThatMoreAreF
 
 TEST(ScalingStudy, CoresThatCameAndWentStandBesideTheLaw) {
   std::vector<Json> runs;
-  for (const double n : {1, 2, 4, 8}) runs.push_back(Made("n", n, Amdahl(n), 1e6));
-  runs.push_back(Made("auto", 16, 500, 1e6, 6));
+  for (const double n : {1, 2, 4, 8}) runs.push_back(MadeRun("n", n, Amdahl(n), 1e6));
+  runs.push_back(MadeRun("auto", 16, 500, 1e6, 6));
   const ScalingStudy study = Study(runs);
   ASSERT_EQ(study.points.size(), 5u);
   EXPECT_TRUE(study.points[3].cores_vary);
@@ -116,11 +116,11 @@ TEST(ScalingStudy, CoresThatCameAndWentStandBesideTheLaw) {
 }
 
 TEST(ScalingStudy, RunsThatTellNothingAreLeftOutWithTheReason) {
-  Json killed = Made("killed", 4, 10, 1e6), unknown = Made("unknown", 4, 10, 1e6);
+  Json killed = MadeRun("killed", 4, 10, 1e6), unknown = MadeRun("unknown", 4, 10, 1e6);
   killed["run"]["state"] = "killed";
   unknown["metrics"]["total_cores"] = nullptr;
   unknown["quality"]["not_measured"]["total_cores"] = "no worker told its cores";
-  const ScalingStudy study = Study({Made("a", 1, 10, 1e6), killed, unknown});
+  const ScalingStudy study = Study({MadeRun("a", 1, 10, 1e6), killed, unknown});
   EXPECT_EQ(study.refused, "fewer than two runs can be compared");
   ASSERT_EQ(study.left_out.size(), 2u);
   EXPECT_EQ(study.left_out[0].reason, "it was killed");
@@ -129,11 +129,11 @@ TEST(ScalingStudy, RunsThatTellNothingAreLeftOutWithTheReason) {
 }
 
 TEST(ScalingStudy, WhatMakesRunsHardToCompareIsNoted) {
-  Json other = Made("other", 4, 10, 1e6), few = Made("few", 8, 10, 1e6), many = Made("many", 2, 10, 1e6);
+  Json other = MadeRun("other", 4, 10, 1e6), few = MadeRun("few", 8, 10, 1e6), many = MadeRun("many", 2, 10, 1e6);
   other["datasets"][0]["name"] = "zjets";
   few["metrics"]["num_chunks"] = 3;
   many["metrics"]["oversubscribed_core_seconds"] = 30;
-  const ScalingStudy study = Study({Made("a", 1, 10, 1e6), many, other, few});
+  const ScalingStudy study = Study({MadeRun("a", 1, 10, 1e6), many, other, few});
   EXPECT_EQ(study.notes, (std::vector<std::string>{
                              "many had more chunks open than the 2 cores that crema counted",
                              "other processed other datasets than a",
@@ -142,14 +142,14 @@ TEST(ScalingStudy, WhatMakesRunsHardToCompareIsNoted) {
 }
 
 TEST(ScalingStudy, WithoutEventsChunksAreTheWork) {
-  Json a = Made("a", 1, 10, 1e6), b = Made("b", 2, 5, 1e6);
+  Json a = MadeRun("a", 1, 10, 1e6), b = MadeRun("b", 2, 5, 1e6);
   b["metrics"]["total_events"] = nullptr;
   EXPECT_EQ(Study({a, b}).work, "chunks");
   EXPECT_EQ(Study({a, b}).points[1].speedup, 2);
 }
 
 TEST(ScalingStudy, RunsOnEquallyManyCoresTellNothingOfOthers) {
-  const ScalingStudy study = Study({Made("a", 4, 10, 1e6), Made("b", 4, 11, 1e6)});
+  const ScalingStudy study = Study({MadeRun("a", 4, 10, 1e6), MadeRun("b", 4, 11, 1e6)});
   EXPECT_EQ(ScalingSentence(study), "All runs had 4 cores: nothing is known of others.");
 }
 

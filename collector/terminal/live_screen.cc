@@ -116,7 +116,7 @@ void AddProgress(const LiveModel& model, const LiveFigures& figures, TerminalBox
   box->Line({{BarOnTrack(*progress.share, box->inner_columns(), style), Paint::kGood}});
 }
 
-Paint PaintOf(std::string_view part) {
+Paint PaintOfPart(std::string_view part) {
   if (part == "compute") return Paint::kCompute;
   if (part == "waiting") return Paint::kWaiting;
   if (part == "framework") return Paint::kOverhead;
@@ -135,7 +135,7 @@ void AddRecent(const LiveFigures& figures, TerminalBox* box) {
                                    : share.key == "open"      ? "still open"
                                                               : "idle";
     line.push_back({fmt::format("{} ", label)});
-    line.push_back({HumanPercent(share.share), PaintOf(share.key)});
+    line.push_back({HumanPercent(share.share), PaintOfPart(share.key)});
   }
   box->Line(line);
 }
@@ -202,7 +202,7 @@ PaintedText Sign(EventKind kind) {
   return MarkSign(kind == EventKind::kGood ? Mark::kGood : kind == EventKind::kWarning ? Mark::kWatch : Mark::kBad);
 }
 
-void AddEvents(const LiveModel& model, int rows, TerminalBox* box) {
+void AddLiveEvents(const LiveModel& model, int rows, TerminalBox* box) {
   box->Rule("what happened");
   const std::vector<LiveEvent> events = model.events().NewestFirst();
   for (size_t i = 0; i < std::min(events.size(), static_cast<size_t>(rows)); ++i) {
@@ -217,7 +217,7 @@ void AddEvents(const LiveModel& model, int rows, TerminalBox* box) {
   if (events.empty()) box->Line({{"nothing yet", Paint::kDim}});
 }
 
-std::string FirstRows(const std::string& text, int rows) {
+std::string FirstLines(const std::string& text, int rows) {
   size_t end = 0;
   for (int row = 0; row < rows && end < text.size(); ++row) end = text.find('\n', end) + 1;
   return text.substr(0, end);
@@ -234,8 +234,8 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
       if (!source.problem.empty()) box.Paragraph("▲ " + source.problem, Paint::kWatch);
     }
     AddSchedulers(model, std::max(1, rows / 2), &box);
-    AddEvents(model, std::max(1, rows / 4), &box);
-    return FirstRows(box.Close(), rows);
+    AddLiveEvents(model, std::max(1, rows / 4), &box);
+    return FirstLines(box.Close(), rows);
   }
   AddProgress(model, figures, &box);
   for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) DrawKeyFigure(row, &box);
@@ -252,8 +252,8 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   int worker_rows =
       std::clamp(std::max(recorded, 1), 1, std::max(kLeastRowsOfBlock, spare - std::min(events, spare / 2)));
   AddWorkers(model, recorded, worker_rows, &box);
-  AddEvents(model, std::max(1, spare - worker_rows), &box);
-  return FirstRows(box.Close(), rows);
+  AddLiveEvents(model, std::max(1, spare - worker_rows), &box);
+  return FirstLines(box.Close(), rows);
 }
 
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures,

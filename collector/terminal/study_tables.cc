@@ -247,7 +247,7 @@ bool IsWorthShowing(const ComparedValue& value) {
   });
 }
 
-void AddMetrics(const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+void AddMetricChanges(const Comparison& comparison, const TerminalStyle& style, std::string* text) {
   DocumentTable table;
   table.text.columns.push_back({"metric", Align::kLeft, 0});
   AddValueColumns(comparison, &table.text);
@@ -462,7 +462,7 @@ std::string RenderComparison(const Comparison& comparison, const TerminalStyle& 
   std::string text;
   for (const std::string& sentence : comparison.sentences) AddNote(sentence, style, &text);
   AddUnequal(comparison, style, &text);
-  AddMetrics(comparison, style, &text);
+  AddMetricChanges(comparison, style, &text);
   AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,
             style, &text);
   AddRowsOf(comparison.sections, "sections", {"self", "count", "mean"}, comparison, style, &text);

@@ -234,7 +234,7 @@ const SacctJson& At(const SacctJson& value, const char* path) {
 }
 
 /// A number, or `{"set": true, "number": 3}`; empty: it is not set.
-std::string Number(const SacctJson& value) {
+std::string NumberText(const SacctJson& value) {
   if (value.is_number_integer()) return value.dump();
   if (At(value, "/set") != true) return "";
   return At(value, "/number").is_number() ? fmt::format("{:.0f}", value["number"].get<double>()) : "";
@@ -242,18 +242,18 @@ std::string Number(const SacctJson& value) {
 
 std::string Text(const SacctJson& value) {
   if (value.is_string()) return value.get<std::string>();
-  return value.is_array() && !value.empty() && value[0].is_string() ? value[0].get<std::string>() : Number(value);
+  return value.is_array() && !value.empty() && value[0].is_string() ? value[0].get<std::string>() : NumberText(value);
 }
 
 std::string Time(const SacctJson& value) {
-  const std::string seconds = Number(value);
+  const std::string seconds = NumberText(value);
   return seconds.empty() || seconds == "0" ? "Unknown" : seconds;
 }
 
 std::string Exit(const SacctJson& value) {
-  const std::string code = Number(At(value, "/return_code"));
-  std::string signal = Number(At(value, "/signal/id"));
-  if (signal.empty()) signal = Number(At(value, "/signal/signal_id"));
+  const std::string code = NumberText(At(value, "/return_code"));
+  std::string signal = NumberText(At(value, "/signal/id"));
+  if (signal.empty()) signal = NumberText(At(value, "/signal/signal_id"));
   return fmt::format("{}:{}", code.empty() ? "0" : code, signal.empty() ? "0" : signal);
 }
 
@@ -522,11 +522,11 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                              "NTasks", "ReqMem",   "MaxRSS",  "TRESUsageInTot", "TotalCPU", "Reason"});
   std::vector<SacctCells> rows;
   for (const SacctJson& job : document["jobs"]) {
-    const std::string raw = Number(At(job, "/job_id"));
+    const std::string raw = NumberText(At(job, "/job_id"));
     std::string id = raw;
-    const std::string array = Number(At(job, "/array/job_id")), place = Number(At(job, "/array/task_id"));
+    const std::string array = NumberText(At(job, "/array/job_id")), place = NumberText(At(job, "/array/task_id"));
     const std::string waiting = Text(At(job, "/array/task"));
-    const std::string het = Number(At(job, "/het/job_id")), part = Number(At(job, "/het/job_offset"));
+    const std::string het = NumberText(At(job, "/het/job_id")), part = NumberText(At(job, "/het/job_offset"));
     if (!array.empty() && array != "0") {
       id = !place.empty()    ? fmt::format("{}_{}", array, place)
            : waiting.empty() ? raw
@@ -546,11 +546,11 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                     Time(At(job, "/time/submission")),
                     Time(At(job, "/time/start")),
                     Time(At(job, "/time/end")),
-                    Within("00:00:", Number(At(job, "/time/elapsed")), ""),
-                    Within("00:", Number(At(job, "/time/limit")), ":00"),
+                    Within("00:00:", NumberText(At(job, "/time/elapsed")), ""),
+                    Within("00:", NumberText(At(job, "/time/limit")), ":00"),
                     Text(At(job, "/nodes")),
-                    Number(At(job, "/allocation_nodes")),
-                    cpus.empty() ? Number(At(job, "/required/CPUs")) : cpus,
+                    NumberText(At(job, "/allocation_nodes")),
+                    cpus.empty() ? NumberText(At(job, "/required/CPUs")) : cpus,
                     "",
                     Within("", Resource(At(job, "/tres/allocated"), "mem"), "M"),
                     "",
@@ -572,12 +572,12 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
                       "",
                       Time(At(step, "/time/start")),
                       Time(At(step, "/time/end")),
-                      Within("00:00:", Number(At(step, "/time/elapsed")), ""),
+                      Within("00:00:", NumberText(At(step, "/time/elapsed")), ""),
                       "",
                       Text(At(step, "/nodes/range")),
-                      Number(At(step, "/nodes/count")),
+                      NumberText(At(step, "/nodes/count")),
                       Resource(At(step, "/tres/allocated"), "cpu"),
-                      Number(At(step, "/tasks/count")),
+                      NumberText(At(step, "/tasks/count")),
                       "",
                       Resource(At(step, "/tres/requested/max"), "mem"),
                       Within("mem=", Resource(At(step, "/tres/requested/total"), "mem"), ""),

@@ -439,7 +439,7 @@ std::optional<SacctHeader> ReadColumns(const std::string& path) {
   return is_other ? std::nullopt : RecogniseSacctColumns(head);
 }
 
-std::optional<std::string> Find(const std::string& path) {
+std::optional<std::string> FindSacct(const std::string& path) {
   const std::string head = ReadBeginning(path, kHeadBytes);
   if (IsJson(head)) return path;
   const size_t end = head.find('\n');
@@ -448,7 +448,7 @@ std::optional<std::string> Find(const std::string& path) {
   return is_sacct ? std::optional(path) : std::nullopt;
 }
 
-absl::Status ReadJson(const std::string& log, LogLines* lines, EngineReading* reading, SacctJobs* jobs) {
+absl::Status ReadJsonLog(const std::string& log, LogLines* lines, EngineReading* reading, SacctJobs* jobs) {
   std::string text;
   for (std::string line; lines->Next(&line);) text += line + "\n";
   SacctHeader header;
@@ -461,13 +461,13 @@ absl::Status ReadJson(const std::string& log, LogLines* lines, EngineReading* re
   return absl::OkStatus();
 }
 
-absl::StatusOr<EngineReading> Read(const std::string& log) {
+absl::StatusOr<EngineReading> ReadSacct(const std::string& log) {
   EngineReading reading;
   LogLines lines(log, &reading);
   if (absl::Status opened = lines.opened(); !opened.ok()) return opened;
   SacctJobs jobs;
   if (IsJson(ReadBeginning(log, kHeadBytes))) {
-    if (absl::Status read = ReadJson(log, &lines, &reading, &jobs); !read.ok()) return read;
+    if (absl::Status read = ReadJsonLog(log, &lines, &reading, &jobs); !read.ok()) return read;
     reading.clusters = std::move(jobs).Finish();
     return reading;
   }
@@ -503,6 +503,6 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
 
 }  // namespace
 
-const Engine kSlurm = {kSlurmTraits, "", ".sacct.txt", Find, Read};
+const Engine kSlurm = {kSlurmTraits, "", ".sacct.txt", FindSacct, ReadSacct};
 
 }  // namespace crema

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kUsualPort = "9097";
-constexpr std::chrono::seconds kPause(10);
+constexpr std::chrono::seconds kBetweenQuestions(10);
 constexpr std::chrono::seconds kMostAnswer(5);
 
 /// A manager reports to the catalog once a minute.
@@ -59,7 +59,7 @@ class CatalogFollower : public EngineFollower {
           managers.ok() ? "" : fmt::format("catalog {}: {}", address_.server, std::string(managers.status().message()));
       // what nobody took is older than this
       if (managers.ok()) news_.pages.assign(1, *managers);
-      thread_.Wait(&lock, kPause);
+      thread_.Wait(&lock, kBetweenQuestions);
     }
   }
 

@@ -26,33 +26,33 @@ constexpr int64_t kOrigin = 1'700'000'000;
 
 int64_t At(double seconds) { return kOrigin * 1'000'000'000 + static_cast<int64_t>(seconds * 1e9); }
 
-std::string Line(double seconds, const std::string& text, int manager = 7) {
+std::string VineLine(double seconds, const std::string& text, int manager = 7) {
   return fmt::format("{} {} {}\n", At(seconds) / 1000, manager, text);
 }
 
 std::string Join(double seconds, const std::string& worker = "w1") {
-  return Line(seconds, "WORKER " + worker + " CONNECTION 10.0.0.1:50912") +
-         Line(seconds,
-              "WORKER " + worker + R"( RESOURCES {"memory":[4000,"MB"],"disk":[10,"MB"],"cores":[2,"cores"]})");
+  return VineLine(seconds, "WORKER " + worker + " CONNECTION 10.0.0.1:50912") +
+         VineLine(seconds,
+                  "WORKER " + worker + R"( RESOURCES {"memory":[4000,"MB"],"disk":[10,"MB"],"cores":[2,"cores"]})");
 }
 
 std::string Ready(double seconds, int task, int attempt = 1) {
-  return Line(seconds, fmt::format("TASK {} READY processing FIRST_RESOURCES {} {{}}", task, attempt));
+  return VineLine(seconds, fmt::format("TASK {} READY processing FIRST_RESOURCES {} {{}}", task, attempt));
 }
 
 std::string Running(double seconds, int task, const std::string& worker = "w1", const std::string& cores = "1") {
-  return Line(seconds, fmt::format(R"(TASK {} RUNNING {}  FIRST_RESOURCES {{"time_commit_start":[{},"s"],)"
-                                   R"("time_commit_end":[{},"s"],"cores":[{},"cores"]}})",
-                                   task, worker, kOrigin + seconds, kOrigin + seconds, cores));
+  return VineLine(seconds, fmt::format(R"(TASK {} RUNNING {}  FIRST_RESOURCES {{"time_commit_start":[{},"s"],)"
+                                       R"("time_commit_end":[{},"s"],"cores":[{},"cores"]}})",
+                                       task, worker, kOrigin + seconds, kOrigin + seconds, cores));
 }
 
 /// The worker's own times may be on another clock.
 std::string Retrieved(double seconds, int task, double start, double stop, const std::string& result = "SUCCESS  0 ") {
-  return Line(seconds, fmt::format("TASK {} WAITING_RETRIEVAL w1", task)) +
-         Line(seconds, fmt::format(R"(TASK {} RETRIEVED {} {{}} {{"time_worker_start":[{:.6f},"s"],)"
-                                   R"("time_worker_end":[{:.6f},"s"]}})",
-                                   task, result, kOrigin + start, kOrigin + stop)) +
-         Line(seconds, fmt::format("TASK {} DONE {}", task, result));
+  return VineLine(seconds, fmt::format("TASK {} WAITING_RETRIEVAL w1", task)) +
+         VineLine(seconds, fmt::format(R"(TASK {} RETRIEVED {} {{}} {{"time_worker_start":[{:.6f},"s"],)"
+                                       R"("time_worker_end":[{:.6f},"s"]}})",
+                                       task, result, kOrigin + start, kOrigin + stop)) +
+         VineLine(seconds, fmt::format("TASK {} DONE {}", task, result));
 }
 
 class VineLog : public ::testing::Test {
@@ -149,9 +149,10 @@ TEST_F(VineLog, HasItsPerformanceBesideItWhenBothAreNamedAsCompressed) {
 }
 
 TEST_F(VineLog, ATaskWhoseWorkerWentWasTriedAndIsTriedAgain) {
-  const EngineReading reading = Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
-                                     Line(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2) + Join(6, "w2") +
-                                     Running(7, 1, "w2") + Retrieved(9, 1, 7.5, 8.5) + Line(10, "MANAGER 7 END 10"));
+  const EngineReading reading =
+      Read(VineLine(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
+           VineLine(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2) + Join(6, "w2") + Running(7, 1, "w2") +
+           Retrieved(9, 1, 7.5, 8.5) + VineLine(10, "MANAGER 7 END 10"));
   const ClusterFact& cluster = reading.clusters.at(0);
   ASSERT_EQ(cluster.tasks.size(), 2u);
   EXPECT_TRUE(cluster.tasks[0].failed);
@@ -167,12 +168,12 @@ TEST_F(VineLog, ATaskWhoseWorkerWentWasTriedAndIsTriedAgain) {
 }
 
 TEST_F(VineLog, ATaskThatWaitsForAnotherTryOrIsCancelledHasNoLastOne) {
-  const std::string lost = Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
-                           Line(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2);
+  const std::string lost = VineLine(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
+                           VineLine(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2);
   const EngineReading waits = Read(lost);
   ASSERT_EQ(waits.clusters.at(0).tasks.size(), 1u);
   EXPECT_FALSE(waits.clusters[0].tasks[0].is_last);
-  const EngineReading cancelled = Read(lost + Line(6, "TASK 1 CANCELED"));
+  const EngineReading cancelled = Read(lost + VineLine(6, "TASK 1 CANCELED"));
   ASSERT_EQ(cancelled.clusters.at(0).tasks.size(), 1u);
   EXPECT_FALSE(cancelled.clusters[0].tasks[0].is_last);
 }
@@ -187,9 +188,9 @@ TEST_F(VineLog, AProgramThatFailedIsAFailedTaskThoughItsResultIsSuccess) {
 }
 
 TEST_F(VineLog, ATaskThatItsWorkerGaveBackIsDoneTwiceForTheManager) {
-  const std::string given_back = Line(3, "TASK 1 WAITING_RETRIEVAL w1") + Ready(3, 1, 2);
+  const std::string given_back = VineLine(3, "TASK 1 WAITING_RETRIEVAL w1") + Ready(3, 1, 2);
   const std::string log = Write(kHead + Join(1) + Ready(1, 1) + Running(2, 1) + given_back + Running(4, 1) +
-                                Retrieved(6, 1, 4, 5) + Line(7, "MANAGER 7 END 7"));
+                                Retrieved(6, 1, 4, 5) + VineLine(7, "MANAGER 7 END 7"));
   Write("# timestamp tasks_done\n1 2\n", "performance");
   const auto reading = ReadVineLog(log);
   ASSERT_TRUE(reading.ok()) << reading.status();
@@ -209,8 +210,8 @@ TEST_F(VineLog, ATaskHasTheCoresThatItWasGiven) {
 }
 
 TEST_F(VineLog, ACancelledTaskEndsThere) {
-  const EngineReading reading = Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
-                                     Ready(1, 2) + Line(4, "TASK 1 CANCELED") + Line(4, "TASK 2 CANCELED"));
+  const EngineReading reading = Read(VineLine(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
+                                     Ready(1, 2) + VineLine(4, "TASK 1 CANCELED") + VineLine(4, "TASK 2 CANCELED"));
   EXPECT_EQ(reading.unknown, 0);
   const ClusterFact& cluster = reading.clusters.at(0);
   ASSERT_EQ(cluster.tasks.size(), 1u) << "the other was on no worker";
@@ -220,8 +221,8 @@ TEST_F(VineLog, ACancelledTaskEndsThere) {
 }
 
 TEST_F(VineLog, AWorkerThatConnectsAgainWasGone) {
-  const EngineReading reading = Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) + Join(5) +
-                                     Line(9, "WORKER w1 DISCONNECTION EXPLICIT"));
+  const EngineReading reading = Read(VineLine(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
+                                     Join(5) + VineLine(9, "WORKER w1 DISCONNECTION EXPLICIT"));
   const ClusterFact& cluster = reading.clusters.at(0);
   ASSERT_EQ(cluster.workers.size(), 2u);
   EXPECT_TRUE(cluster.workers[0].is_lost);
@@ -245,7 +246,7 @@ TEST_F(VineLog, CutLinesAreCountedAndTheRestIsUsed) {
 
 TEST_F(VineLog, ALogThatStillGrowsSaysWhatHasNotEnded) {
   const EngineReading reading =
-      Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Ready(1, 2) + Running(2, 1));
+      Read(VineLine(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Ready(1, 2) + Running(2, 1));
   const ClusterFact& cluster = reading.clusters.at(0);
   EXPECT_FALSE(cluster.sessions.at(0).end_ns.has_value());
   EXPECT_EQ(cluster.last_ns, At(2));
@@ -254,8 +255,8 @@ TEST_F(VineLog, ALogThatStillGrowsSaysWhatHasNotEnded) {
 
 TEST_F(VineLog, WithoutTimesOfTheWorkerTheManagersViewIsTaken) {
   const EngineReading reading =
-      Read(Join(1) + Ready(1, 1) + Line(2, "TASK 1 RUNNING w1 FIRST_RESOURCES {}") +
-           Line(6, "TASK 1 WAITING_RETRIEVAL w1") + Line(7, "TASK 1 RETRIEVED SUCCESS 0 {} {}"));
+      Read(Join(1) + Ready(1, 1) + VineLine(2, "TASK 1 RUNNING w1 FIRST_RESOURCES {}") +
+           VineLine(6, "TASK 1 WAITING_RETRIEVAL w1") + VineLine(7, "TASK 1 RETRIEVED SUCCESS 0 {} {}"));
   const ClusterTaskFact& task = reading.clusters.at(0).tasks.at(0);
   EXPECT_EQ(task.start_ns, At(2));
   EXPECT_EQ(task.stop_ns, At(6));
@@ -266,10 +267,10 @@ TEST_F(VineLog, WithoutTimesOfTheWorkerTheManagersViewIsTaken) {
 TEST_F(VineLog, TwoManagersInOneFileAreKeptApart) {
   std::string text;
   for (const int manager : {7, 8}) {
-    text += Line(0, "MANAGER 7 START 0", manager) + Line(1, "WORKER w1 CONNECTION h:1", manager) +
-            Line(2, "MANAGER 7 END 1", manager);
+    text += VineLine(0, "MANAGER 7 START 0", manager) + VineLine(1, "WORKER w1 CONNECTION h:1", manager) +
+            VineLine(2, "MANAGER 7 END 1", manager);
   }
-  text += Line(5, "MANAGER 7 START 0");  // and the pid came again
+  text += VineLine(5, "MANAGER 7 START 0");  // and the pid came again
   const EngineReading reading = Read(text);
   ASSERT_EQ(reading.clusters.size(), 3u);
   EXPECT_EQ(reading.clusters[0].workers.size(), 1u);
@@ -303,7 +304,7 @@ TEST_F(VineLog, PerformanceIsReadByItsHeader) {
 }
 
 TEST_F(VineLog, LibrariesAreNoTasks) {
-  const EngineReading reading = Read(Join(1) + Line(1, "LIBRARY 3 WAITING w1") + Ready(1, 3) + Running(2, 3) +
+  const EngineReading reading = Read(Join(1) + VineLine(1, "LIBRARY 3 WAITING w1") + Ready(1, 3) + Running(2, 3) +
                                      Retrieved(4, 3, 2, 3) + Ready(1, 4) + Running(2, 4) + Retrieved(4, 4, 2, 3));
   ASSERT_EQ(reading.clusters.at(0).tasks.size(), 1u);
   EXPECT_EQ(reading.clusters[0].tasks[0].job, "taskvine 4");

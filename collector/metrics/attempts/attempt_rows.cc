@@ -464,7 +464,7 @@ void JudgeRepeated(const AttemptRows& attempts, size_t part, size_t parts, PartR
   }
 }
 
-void Add(const AttemptCounts& other, AttemptCounts& counts) {
+void AddCounts(const AttemptCounts& other, AttemptCounts& counts) {
   for (const auto count :
        {&AttemptCounts::num_chunks, &AttemptCounts::num_failed_attempts, &AttemptCounts::num_lost_attempts,
         &AttemptCounts::num_open_attempts, &AttemptCounts::num_unrecorded_attempts, &AttemptCounts::num_retried_chunks,
@@ -473,7 +473,7 @@ void Add(const AttemptCounts& other, AttemptCounts& counts) {
   }
 }
 
-std::optional<int64_t> Sum(const std::optional<int64_t>& one, const std::optional<int64_t>& other) {
+std::optional<int64_t> SumOfKnown(const std::optional<int64_t>& one, const std::optional<int64_t>& other) {
   if (!one.has_value() || !other.has_value()) return std::nullopt;
   return SaturatingAdd(*one, *other);
 }
@@ -494,8 +494,8 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddTimes(const AttemptRow& row, int64_t
   const std::optional<int64_t> blocked_ns = ChunkBlocked(row, helpers);
   totals.cpu_wait_ns.Add(Known(row.cpu_wait_ns), chunks);
   totals.blocked_ns.Add(blocked_ns, chunks);
-  totals.lane_cpu_wait_ns.Add(Sum(Known(row.cpu_wait_ns), HelperCpuWait(row, helpers)), chunks);
-  totals.lane_blocked_ns.Add(Sum(blocked_ns, HelperBlocked(row, helpers)), chunks);
+  totals.lane_cpu_wait_ns.Add(SumOfKnown(Known(row.cpu_wait_ns), HelperCpuWait(row, helpers)), chunks);
+  totals.lane_blocked_ns.Add(SumOfKnown(blocked_ns, HelperBlocked(row, helpers)), chunks);
   totals.system_cpu_ns.Add(Known(row.system_cpu_ns), chunks);
   totals.minor_faults.Add(Known(row.minor_faults), chunks);
   totals.major_faults.Add(Known(row.major_faults), chunks);
@@ -580,7 +580,7 @@ AttemptCounts MarkResults(AttemptRows& attempts, const WorkLimits& limits, std::
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
   for (const PartResults& of_part : results) {
-    Add(of_part.counts, counts);
+    AddCounts(of_part.counts, counts);
     for (const auto& [attempt, is_result] : of_part.marks) {
       attempts.SetResult(attempt, is_result);
       if (repeated != nullptr) repeated->push_back(attempt);

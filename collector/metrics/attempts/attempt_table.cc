@@ -6,7 +6,7 @@ namespace crema {
 namespace {
 
 // The kind of name, three lengths, dataset, file, tree and pass.
-void Encode(char kind, const InputName& input, std::string& name) {
+void EncodeInput(char kind, const InputName& input, std::string& name) {
   name.assign(1, kind);
   for (const std::string_view part : {input.dataset, input.file, input.tree}) {
     const auto bytes = static_cast<uint32_t>(part.size());
@@ -15,7 +15,7 @@ void Encode(char kind, const InputName& input, std::string& name) {
   name.append(input.dataset).append(input.file).append(input.tree).append(input.pass);
 }
 
-InputName Decode(std::string_view name) {
+InputName DecodeInput(std::string_view name) {
   uint32_t bytes[3];
   std::memcpy(bytes, name.data() + 1, sizeof(bytes));
   name.remove_prefix(1 + sizeof(bytes));
@@ -32,10 +32,10 @@ InputName Decode(std::string_view name) {
 // The file `(other)` of the dataset and pass; where there are more of these than room, the file of all of them.
 std::string StandInOf(std::string_view name) {
   const bool ordinary = name.front() == NamesWithOther::kOrdinary;
-  const InputName input = ordinary ? Decode(name) : InputName{kOtherName};
+  const InputName input = ordinary ? DecodeInput(name) : InputName{kOtherName};
   std::string stand_in;
-  Encode(ordinary ? NamesWithOther::kStandIn : NamesWithOther::kLast, {input.dataset, kOtherName, "", input.pass},
-         stand_in);
+  EncodeInput(ordinary ? NamesWithOther::kStandIn : NamesWithOther::kLast, {input.dataset, kOtherName, "", input.pass},
+              stand_in);
   return stand_in;
 }
 
@@ -126,7 +126,7 @@ void ForEachText(Fact& fact, const Visit& visit) {
 }
 
 // The name by which rows differ.
-std::string NameOf(const LogRef& log, const SumsFact& fact) {
+std::string SumsName(const LogRef& log, const SumsFact& fact) {
   return std::string(reinterpret_cast<const char*>(&log.log_hash), sizeof(log.log_hash)) + NameOfSums(fact);
 }
 
@@ -140,10 +140,10 @@ bool IsLater(const SumsFact& one, const SumsFact& other) {
 
 InputTable::InputTable() : names_(kMaxInputs, StandInOf) {}
 
-InputName InputTable::name(uint32_t index) const { return Decode(names_.name(index)); }
+InputName InputTable::name(uint32_t index) const { return DecodeInput(names_.name(index)); }
 
 uint32_t InputTable::Intern(const InputName& input) {
-  Encode(NamesWithOther::kOrdinary, input, name_);
+  EncodeInput(NamesWithOther::kOrdinary, input, name_);
   return names_.Intern(name_);
 }
 
@@ -495,7 +495,7 @@ void SumsTable::Row::Add(const Row& other) {
   if (kept == nullptr || (other.kept != nullptr && IsLater(other.kept->fact, kept->fact))) *this = other;
 }
 
-void SumsTable::Add(const LogRef& log, const SumsFact& fact) { rows_.Add(NameOf(log, fact), {log, Keep(fact)}); }
+void SumsTable::Add(const LogRef& log, const SumsFact& fact) { rows_.Add(SumsName(log, fact), {log, Keep(fact)}); }
 
 void SumsTable::Merge(const SumsTable& other, const std::vector<uint32_t>& logs) {
   rows_.Merge(other.rows_, [&logs](Row row) {

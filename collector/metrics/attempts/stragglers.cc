@@ -43,7 +43,7 @@ std::vector<Group> GroupBySize(absl::Span<const ChunkPoint> points) {
 }
 
 /// The slope with half of the pairs' weight on either side; the mean of two where the weight parts between them.
-double MedianSlope(const std::vector<Group>& groups) {
+double SlopeOfGroups(const std::vector<Group>& groups) {
   struct Slope {
     double value;
     double weight;
@@ -98,7 +98,7 @@ RobustFit FitLine(absl::Span<ChunkPoint> points) {
   const std::vector<Group> groups = GroupBySize(points);
   if (groups.size() >= 2) {
     fit.slope_known = true;
-    fit.seconds_per_event = MedianSlope(groups);
+    fit.seconds_per_event = SlopeOfGroups(groups);
   }
   fit.fixed_seconds = ExactQuantiles<double>(RestsOf(points, fit.seconds_per_event), {0.5})[0];
   return fit;
@@ -500,25 +500,25 @@ class GroupsOfKind {
   std::vector<SpellGroup> groups_;
 };
 
-bool Overlap(const SlowSpell& a, const SlowSpell& b) {
+bool SpellsOverlap(const SlowSpell& a, const SlowSpell& b) {
   const int64_t common = std::min(a.stop_ns, b.stop_ns) - std::max(a.start_ns, b.start_ns);
   return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
 }
 
 /// One of those that overlap. Each is compared with each: only the largest are.
-std::vector<SlowSpell> Choose(std::vector<SlowSpell> found) {
+std::vector<SlowSpell> ChooseSpells(std::vector<SlowSpell> found) {
   SortLargestFirst(&found, &SlowSpell::excess_seconds);
   if (found.size() > kMostCompared) found.resize(kMostCompared);
   std::vector<SlowSpell> chosen;
   const auto is_free = [&chosen](const SlowSpell& spell) {
-    return absl::c_none_of(chosen, [&](const SlowSpell& other) { return Overlap(spell, other); });
+    return absl::c_none_of(chosen, [&](const SlowSpell& other) { return SpellsOverlap(spell, other); });
   };
   for (const SlowSpell& largest : found) {
     if (!is_free(largest)) continue;
     const SlowSpell* narrowest = &largest;
     for (const SlowSpell& other : found) {
       const bool is_as_much = other.excess_seconds() >= kNearlyAsMuch * largest.excess_seconds();
-      if (other.of < narrowest->of && is_as_much && Overlap(largest, other) && is_free(other)) narrowest = &other;
+      if (other.of < narrowest->of && is_as_much && SpellsOverlap(largest, other) && is_free(other)) narrowest = &other;
     }
     chosen.push_back(*narrowest);
   }
@@ -633,7 +633,7 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOr
   if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs
   std::vector<SlowSpell> found;
   for (const GroupsOfKind& kind : kinds) kind.AddSpells(&found);
-  return Choose(std::move(found));
+  return ChooseSpells(std::move(found));
 }
 
 void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,

@@ -472,7 +472,7 @@ void AddCpu(const AttemptRow& row, const RunWindow& interval, const std::vector<
 }
 
 /// Free and occupied together are the cores of every worker, and what it had beyond them.
-BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
+BudgetTotals AddUpBudget(const Facts& facts, const Milestones& milestones) {
   BudgetTotals totals;
   totals.tasks_have_several_cores = !facts.engine.cores_of_tasks.empty();
   const bool any_ended = milestones.last_stop_ns != kNever;
@@ -615,7 +615,7 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
       RowsOfWorkers(facts, engine.cores_of_tasks, [](const TaskCores& task) { return task.process; });
   for (size_t worker = 0; worker < workers.size(); ++worker) facts.lanes_of_sums.push_back(PlaceSums(facts, worker));
   const Milestones milestones = FindMilestones(facts);
-  const BudgetTotals totals = AddUp(facts, milestones);
+  const BudgetTotals totals = AddUpBudget(facts, milestones);
   Budget budget;
   budget.rows = MakeRows(totals);
   const Int128 core_ns = SumOf<Int128>(workers, [](const WorkerLife& worker) {

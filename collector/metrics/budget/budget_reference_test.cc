@@ -271,7 +271,7 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
   return budget;
 }
 
-void ExpectSame(const std::optional<double>& fast, const std::optional<double>& slow) {
+void ExpectSameFigure(const std::optional<double>& fast, const std::optional<double>& slow) {
   ASSERT_EQ(fast.has_value(), slow.has_value());
   EXPECT_NEAR(fast.value_or(0), slow.value_or(0), 1e-9);
 }
@@ -297,8 +297,8 @@ TEST_P(BudgetAgainstReference, AgreesInEveryPartAndAddsUp) {
     EXPECT_NEAR(fast.core_seconds, slow.core_seconds, 1e-9);
     EXPECT_NEAR(fast.oversubscribed_core_seconds, slow.oversubscribed, 1e-8);
     EXPECT_NEAR(sum, fast.core_seconds, tolerance);
-    ExpectSame(fast.tail_time, slow.tail_time);
-    ExpectSame(fast.balance, slow.balance);
+    ExpectSameFigure(fast.tail_time, slow.tail_time);
+    ExpectSameFigure(fast.balance, slow.balance);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace crema {
 namespace {
 
-auto Fields(const LaneTime& lane) {
+auto LaneFields(const LaneTime& lane) {
   return std::tuple(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, lane.compute_ns, lane.cpu_wait_ns,
                     lane.blocked_ns, lane.failed_ns, lane.unmeasured_ns, lane.wait_known, lane.joined_ns);
 }
@@ -31,7 +31,7 @@ TEST(LaneTime, OfPlainAttemptsIsWhatItIsOfAny) {
     row.is_result = row.status == AttemptState::kOk && random() % 8 != 0;
     const RunWindow interval = {row.start_ns, row.stop_ns()};
     const LaneTime lane = SplitLaneTime(row, interval, helpers, run);
-    ASSERT_EQ(Fields(lane), Fields(SplitAnyLaneTime(row, interval, helpers, run))) << i;
+    ASSERT_EQ(LaneFields(lane), LaneFields(SplitAnyLaneTime(row, interval, helpers, run))) << i;
     whole += lane.lanes == kOneLane && lane.compute_ns + lane.cpu_wait_ns + lane.blocked_ns == row.duration_ns;
   }
   EXPECT_GT(whole, 3000u) << "plain ones were hardly tried";

@@ -11,7 +11,7 @@ bool IsProcessOf(const ClusterWorkerFact& worker, const ProcessRow& process) {
   return process.engine_worker == worker.address;
 }
 
-uint32_t AddProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFindings& findings) {
+uint32_t AddClusterProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFindings& findings) {
   ProcessRow row;
   row.host = worker.hostname.empty() ? worker.host : worker.hostname;
   row.pid = worker.pid.value_or(0);
@@ -186,7 +186,7 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
           is_reported ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
       const auto process = std::find_if(findings.processes.begin(), end,
                                         [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
-      const uint32_t index = process == end ? AddProcess(worker, last_ns, findings)
+      const uint32_t index = process == end ? AddClusterProcess(worker, last_ns, findings)
                                             : static_cast<uint32_t>(process - findings.processes.begin());
       FillIn(worker, findings.processes[index]);
       findings.processes[index].is_job = is_job;

@@ -93,7 +93,7 @@ void SetCores(const std::map<std::string, std::pair<double, std::string>>& by_ho
   figures->allocated_cores_source = sources.size() == 1 ? *sources.begin() : "mixed";
 }
 
-std::optional<double> Seconds(std::optional<int64_t> nanoseconds) {
+std::optional<double> OptionalSeconds(std::optional<int64_t> nanoseconds) {
   if (!nanoseconds.has_value()) return std::nullopt;
   return static_cast<double>(*nanoseconds) * kNanosecond;
 }
@@ -239,8 +239,8 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
     metrics->SetOptional(key, value, why(key));
   };
   const TreeTotals totals = figures.has_value() ? figures->totals : TreeTotals();
-  set("tree_cpu_user", Seconds(totals.cpu_user_ns));
-  set("tree_cpu_system", Seconds(totals.cpu_system_ns));
+  set("tree_cpu_user", OptionalSeconds(totals.cpu_user_ns));
+  set("tree_cpu_system", OptionalSeconds(totals.cpu_system_ns));
   set("process_peak_rss_bytes", totals.process_peak_rss_bytes);
   set("tree_peak_rss_bytes", totals.tree_peak_rss_bytes);
   set("tree_peak_pss_bytes", totals.tree_peak_pss_bytes);
@@ -260,7 +260,7 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
   if (figures.has_value() && figures->allocated_cores.has_value()) {
     metrics->Set("allocated_cores", MetricValue(*figures->allocated_cores));
   }
-  const std::optional<double> tree_cpu = Seconds(Sum(totals.cpu_user_ns, totals.cpu_system_ns));
+  const std::optional<double> tree_cpu = OptionalSeconds(Sum(totals.cpu_user_ns, totals.cpu_system_ns));
   if (!tree_cpu.has_value()) {
     for (const char* key : {"job_cpu_efficiency", "cpu_outside_chunks_share"}) {
       metrics->SetNull(key, why("tree_cpu_user"));

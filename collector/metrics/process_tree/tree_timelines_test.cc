@@ -40,7 +40,7 @@ WorkerTimelines Drawn(const std::vector<TreeSampleFact>& samples) {
 }
 
 // "second:value …"
-std::string Text(const WorkerTimelines& timelines, std::string_view key, const std::string& name) {
+std::string TimelineText(const WorkerTimelines& timelines, std::string_view key, const std::string& name) {
   for (const TimelinesByWorker& series : timelines.series) {
     if (series.key != key) continue;
     if (!series.by_worker.has_value()) return "none";
@@ -59,8 +59,8 @@ std::string Text(const WorkerTimelines& timelines, std::string_view key, const s
 TEST(TreeTimelines, RatesHoldFromTheReadingBefore) {
   const WorkerTimelines timelines = Drawn({SecondSample(0, 0, 0, {}), SecondSample(2, 4, 600, {}),
                                            SecondSample(3, 4, 600, {}), SecondSample(4, 7, 900, {})});
-  EXPECT_EQ(Text(timelines, "tree_cpu", "node:7"), "0:2 2:0 3:3 4:0");
-  EXPECT_EQ(Text(timelines, "tree_read_bps", "node:7"), "0:300 2:0 3:300 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_cpu", "node:7"), "0:2 2:0 3:3 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_read_bps", "node:7"), "0:300 2:0 3:300 4:0");
 }
 
 TEST(TreeTimelines, TellWhatTheKernelTookWhatCallsMovedAndWhatTheNetworkCarried) {
@@ -74,13 +74,13 @@ TEST(TreeTimelines, TellWhatTheKernelTookWhatCallsMovedAndWhatTheNetworkCarried)
   }
   samples[1].pss_bytes = 77;
   const WorkerTimelines timelines = Drawn(samples);
-  EXPECT_EQ(Text(timelines, "tree_cpu", "node:7"), "0:3 4:0") << "with that in the kernel";
-  EXPECT_EQ(Text(timelines, "tree_cpu_system", "node:7"), "0:1 4:0");
-  EXPECT_EQ(Text(timelines, "tree_rchar_bps", "node:7"), "0:500 4:0");
-  EXPECT_EQ(Text(timelines, "tree_wchar_bps", "node:7"), "0:250 4:0");
-  EXPECT_EQ(Text(timelines, "tree_net_rx_bps", "node:7"), "0:30 4:0");
-  EXPECT_EQ(Text(timelines, "tree_net_tx_bps", "node:7"), "0:15 4:0");
-  EXPECT_EQ(Text(timelines, "tree_pss", "node:7"), "2:77 6:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_cpu", "node:7"), "0:3 4:0") << "with that in the kernel";
+  EXPECT_EQ(TimelineText(timelines, "tree_cpu_system", "node:7"), "0:1 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_rchar_bps", "node:7"), "0:500 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_wchar_bps", "node:7"), "0:250 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_net_rx_bps", "node:7"), "0:30 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_net_tx_bps", "node:7"), "0:15 4:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_pss", "node:7"), "2:77 6:0");
 }
 
 TEST(TreeTimelines, AReadingThatIsNotInEachSampleStaysWhenPointsAreThinnedOut) {
@@ -100,12 +100,12 @@ TEST(TreeTimelines, ProcessesAreNamedAndEnd) {
       Drawn({SecondSample(0, 0, 0, {{11, kEpoch, 100, 0, 1, "sort"}}),
              SecondSample(1, 1, 0, {{11, kEpoch, 150, kSecondNs, 3, "sort"}, {12, kEpoch, 50, 0, 1, "seq"}}),
              SecondSample(2, 1, 0, {{12, kEpoch, 60, 0, 1, "seq"}}), SecondSample(3, 1, 0, {})});
-  EXPECT_EQ(Text(timelines, "process_memory", "sort:11"), "0:100 1:150 2:0");
-  EXPECT_EQ(Text(timelines, "process_memory", "seq:12"), "1:50 2:60 3:0");
-  EXPECT_EQ(Text(timelines, "process_cpu", "sort:11"), "0:1 1:0");
-  EXPECT_EQ(Text(timelines, "process_threads", "sort:11"), "0:1 1:3 2:0");
-  EXPECT_EQ(Text(timelines, "tree_memory", "node:7"), "0:100 1:200 2:60 3:0");
-  EXPECT_EQ(Text(timelines, "tree_processes", "node:7"), "0:1 1:2 2:1 3:0");
+  EXPECT_EQ(TimelineText(timelines, "process_memory", "sort:11"), "0:100 1:150 2:0");
+  EXPECT_EQ(TimelineText(timelines, "process_memory", "seq:12"), "1:50 2:60 3:0");
+  EXPECT_EQ(TimelineText(timelines, "process_cpu", "sort:11"), "0:1 1:0");
+  EXPECT_EQ(TimelineText(timelines, "process_threads", "sort:11"), "0:1 1:3 2:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_memory", "node:7"), "0:100 1:200 2:60 3:0");
+  EXPECT_EQ(TimelineText(timelines, "tree_processes", "node:7"), "0:1 1:2 2:1 3:0");
 }
 
 TEST(TreeTimelines, OfManyProcessesTheLargestHaveALine) {
@@ -136,7 +136,7 @@ TEST(TreeTimelines, OfALongRunPointsAreFew) {
 TEST(TreeTimelines, WithoutATreeThereAreNone) {
   WorkerTimelines timelines;
   AddTreeTimelines({}, {0, kSecondNs}, &timelines);
-  EXPECT_EQ(Text(timelines, "tree_cpu", ""), "none");
+  EXPECT_EQ(TimelineText(timelines, "tree_cpu", ""), "none");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ using Texts = std::vector<std::string>;
 
 /// A name for the table: its kind, the process, then each text as a key.
 template <class List>
-std::string Encode(char kind, uint64_t process_hash, const List& texts) {
+std::string EncodeTexts(char kind, uint64_t process_hash, const List& texts) {
   std::string name(1, kind);
   name.append(reinterpret_cast<const char*>(&process_hash), sizeof(process_hash));
   for (const std::string_view text : texts) name.append(KeyOf({text}));
@@ -26,7 +26,7 @@ std::string StandInOfActivity(std::string_view name) {
   const bool ordinary = name.front() == NamesWithOther::kOrdinary;
   Texts texts = DecodeTexts(name);
   std::fill(texts.begin(), texts.end() - (ordinary ? 1 : 0), std::string(kOtherName));
-  return Encode(ordinary ? NamesWithOther::kStandIn : NamesWithOther::kLast, 0, texts);
+  return EncodeTexts(ordinary ? NamesWithOther::kStandIn : NamesWithOther::kLast, 0, texts);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void ProcessSums::Add(const LogRef& log, std::initializer_list<std::string_view>
     ++not_finite_;
     return;
   }
-  Sum& sum = Find(Encode(NamesWithOther::kOrdinary, log.process_hash, texts), log.index);
+  Sum& sum = Find(EncodeTexts(NamesWithOther::kOrdinary, log.process_hash, texts), log.index);
   ++sum.readings;
   sum.value.Add(*value);
 }

@@ -11,7 +11,7 @@ std::string NameOf(const StacksFact& stacks, const FunctionFact& function) {
   return KeyOf({stacks.section, stacks.dataset, function.name, function.file, line, function.build_id});
 }
 
-FunctionRow RowOf(std::string_view name) {
+FunctionRow FunctionRowOf(std::string_view name) {
   FunctionRow row;
   row.section = TakeText(&name);
   row.dataset = Text::OrNull(TakeText(&name));
@@ -71,7 +71,7 @@ struct BlockedTimes {
   OptionalSum blocked;
 };
 
-void Add(const AttemptRow& row, const std::vector<HelperTimes>& helpers, BlockedTimes* times) {
+void AddWaits(const AttemptRow& row, const std::vector<HelperTimes>& helpers, BlockedTimes* times) {
   const std::optional<int64_t> blocked_ns = ChunkBlocked(row, helpers), of_helpers = HelperBlocked(row, helpers);
   if (!blocked_ns.has_value() || !of_helpers.has_value()) return;
   const HelperTimes helper = row.helpers == AttemptRow::kNone ? HelperTimes() : helpers[row.helpers];
@@ -349,7 +349,7 @@ void FunctionTable::Merge(const FunctionTable& other) {
 std::vector<FunctionRow> FunctionTable::Finalize(int64_t* dropped) const {
   std::vector<FunctionRow> rows;
   const Sum refused = sums_.Finalize([&rows](std::string_view key, const Sum& sum) {
-    FunctionRow& row = rows.emplace_back(RowOf(key));
+    FunctionRow& row = rows.emplace_back(FunctionRowOf(key));
     row.samples = sum.samples;
     row.squares = sum.squares;
   });
@@ -488,9 +488,9 @@ std::vector<WaitSumRow> DivideBlocked(const std::vector<WaitCount>& counts, cons
   std::vector<BlockedTimes> times(attempts.datasets.size());
   const auto times_of = [&](const AttemptRow& row) { return &times[attempts.dataset_of_input[row.input]]; };
   for (const AttemptRow& row : attempts.rows) {
-    if (HasEnded(row)) Add(row, attempts.helpers, times_of(row));
+    if (HasEnded(row)) AddWaits(row, attempts.helpers, times_of(row));
   }
-  for (const SummedAttempts& summed : attempts.summed) Add(summed.row, attempts.helpers, times_of(summed.row));
+  for (const SummedAttempts& summed : attempts.summed) AddWaits(summed.row, attempts.helpers, times_of(summed.row));
   std::map<std::string, Samples> samples;
   for (const WaitCount& count : counts) {
     samples[count.dataset][{count.section, count.kind, count.object, count.function}] += count.samples;

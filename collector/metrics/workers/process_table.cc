@@ -21,7 +21,7 @@ void TakeBetterClock(Clock& clock, const Clock& other) {
 }
 
 // The offset within which a clock is as good as the scheduler's own.
-std::optional<int64_t> OffsetOf(const Clock& clock) {
+std::optional<int64_t> OffsetOfClock(const Clock& clock) {
   if (!clock.has_value()) return std::nullopt;
   return std::abs(clock->second) <= clock->first ? 0 : clock->second;
 }
@@ -246,7 +246,7 @@ ProcessFindings ProcessTable::Finalize() const {
                 : log.running && !row.is_damaged ? ProcessState::kRunning
                                                  : ProcessState::kUnreported;
     if (log.end_ns.has_value()) row.last_ns = *log.end_ns;
-    row.clock_offset_ns = OffsetOf(log.clock);
+    row.clock_offset_ns = OffsetOfClock(log.clock);
     if (!row.run_id.empty()) run_ids.insert(row.run_id);
 
     auto& processes = findings.processes;

@@ -18,7 +18,7 @@ ProcessFact Log(int64_t recorder, std::optional<int64_t> first_recorder = std::n
   return fact;
 }
 
-EndFact End(int64_t overhead_ns) {
+EndFact EndWithOverhead(int64_t overhead_ns) {
   EndFact end;
   end.time_ns = 2000;
   end.overhead_ns = overhead_ns;
@@ -29,9 +29,9 @@ TEST(ProcessTable, LogsOfOneWriterAreOneProcessThatEndsWithAllOfThem) {
   ProcessTable table;
   const LogRef first = table.Add(Log(0), false);
   const LogRef beside = table.Add(Log(1, 0), false);
-  table.Add(first, End(300));
+  table.Add(first, EndWithOverhead(300));
   EXPECT_EQ(table.Finalize().processes.at(0).state, ProcessState::kUnreported);
-  table.Add(beside, End(0));
+  table.Add(beside, EndWithOverhead(0));
   const ProcessFindings findings = table.Finalize();
   ASSERT_EQ(findings.processes.size(), 1u);
   EXPECT_EQ(findings.processes[0].state, ProcessState::kEnded);

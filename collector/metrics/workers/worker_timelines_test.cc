@@ -14,13 +14,13 @@ constexpr int64_t kRunStart = 1'700'000'000'000'000'000;  // the run's start
 
 using Points = std::vector<std::pair<double, double>>;
 
-int64_t At(double seconds) { return kRunStart + std::llround(seconds * 1e9); }
+int64_t TimeAt(double seconds) { return kRunStart + std::llround(seconds * 1e9); }
 
 AttemptRow TimelineAttempt(uint32_t process, double start, double stop) {
   AttemptRow attempt;
   attempt.process = process;
-  attempt.start_ns = At(start);
-  attempt.duration_ns = At(stop) - At(start);
+  attempt.start_ns = TimeAt(start);
+  attempt.duration_ns = TimeAt(stop) - TimeAt(start);
   return attempt;
 }
 
@@ -34,7 +34,7 @@ ProcessRow TimelineProcess(int64_t pid, std::vector<ProcessSample> samples = {})
 
 ProcessSample TimelineSample(double seconds, int64_t rss, double cpu, int64_t threads) {
   ProcessSample sample;
-  sample.time_ns = At(seconds);
+  sample.time_ns = TimeAt(seconds);
   sample.rss_bytes = rss;
   sample.cpu_ns = std::llround(cpu * 1e9);
   sample.threads = threads;
@@ -42,7 +42,7 @@ ProcessSample TimelineSample(double seconds, int64_t rss, double cpu, int64_t th
 }
 
 WorkerLife Life(uint32_t process, double start, double stop, double cores) {
-  return {process, At(start), At(stop), cores, CoresSource::kDeclared};
+  return {process, TimeAt(start), TimeAt(stop), cores, CoresSource::kDeclared};
 }
 
 Points PointsOf(const Timeline& timeline) {
@@ -65,7 +65,7 @@ Points PointsOf(const WorkerTimelines& timelines, std::string_view key, const st
   return PointsOf(series.by_worker->at(worker));
 }
 
-const RunWindow kRun = {At(0), At(10)};
+const RunWindow kRun = {TimeAt(0), TimeAt(10)};
 
 TEST(WorkerTimelines, HaveEveryKeyOfTheSpecificationInOrder) {
   std::vector<std::string> keys;
@@ -120,7 +120,7 @@ TEST(WorkerTimelines, CountOpenChunksFromTheirIntervals) {
   lost.duration_ns = AttemptRow::kUnknown;
   lost.status = AttemptState::kLost;
   ProcessRow process = TimelineProcess(7);
-  process.last_ns = At(9);
+  process.last_ns = TimeAt(9);
   const WorkerTimelines timelines = DrawWorkerTimelines(
       {Life(0, 0, 9, 2)}, {TimelineAttempt(0, 1, 3), TimelineAttempt(0, 2, 5), TimelineAttempt(0, 3, 4), lost},
       {process}, kRun);

@@ -174,7 +174,7 @@ TreeEndFact ReadEnd(const element& line) {
   return end;
 }
 
-void AddIo(const std::string& prefix, const std::optional<TreeIo>& io, ObjectWriter* line) {
+void AddIoFields(const std::string& prefix, const std::optional<TreeIo>& io, ObjectWriter* line) {
   for (const auto& [key, member] : kTreeIoFields) line->Add(prefix + std::string(key), Field(io, member));
 }
 
@@ -384,7 +384,7 @@ void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) 
   ObjectWriter line(out);
   line.Add("type", "tree_sample");
   SampleFields::Add(sample, &line);
-  AddIo("", sample.io, &line);
+  AddIoFields("", sample.io, &line);
   AddNet(sample.net, &line);
   AddGpus(sample.gpus, &line);
   if (with_rows) {
@@ -411,7 +411,7 @@ void AppendLine(const TreeEndFact& end, std::string* out) {
   line.Add("type", "run_end");
   FirstFieldsOfEnd::Add(end, &line);
   for (const auto& [key, member, adds_up] : kTreeTotalFields) {
-    if (member == &TreeTotals::max_processes) AddIo("tree_", end.totals.io, &line);
+    if (member == &TreeTotals::max_processes) AddIoFields("tree_", end.totals.io, &line);
     if (member == &TreeTotals::tree_cpu_sampled) AddNet(end.totals.net, &line);
     line.Add(key, end.totals.*member);
   }
