@@ -27,7 +27,7 @@ import bazel_results
 from results import Results
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
-# Groups of tools/setup that no source of PACKAGES_WITHOUT_THEM needs: Bazel compiles those while PyPI is asked.
+# Groups of tools/setup that no source of PACKAGES_WITHOUT_THEM needs: Bazel compiles while they come from PyPI.
 SET_UP = ("plots", "coffea", "root", "engines")
 SET_UP_LONG = ("old-dask", "slurm", "try-on", "musl")
 PACKAGES_WITHOUT_THEM = "//collector/..."
@@ -52,8 +52,8 @@ OUTSIDE_BAZEL = (
 FOLDERS_AT_ONCE = 3
 # Files of these folders whose tests run before all others, alone: stacks of Python are less precise on a busy machine.
 ALONE = {"tests/python": ("shares_of_stacks_test.py",)}
-# Several tests build the SDK with CMake, most of them with the same options and in folders of one shape, whatever their
-# names: the compiler runs once for each object.
+# Several tests build the SDK with CMake, most of them with the same options, below folders that differ only in
+# their names. CCACHE_BASEDIR makes these paths relative, so the compiler runs once for each object.
 COMPILER_CACHE = {
     "CCACHE_DIR": str(CHECKOUT / ".cache/test/ccache"),
     "CCACHE_NOHASHDIR": "1",
@@ -78,7 +78,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--long", action="store_true", help="also tests that take minutes (CREMA_TEST_LONG=1)")
     parser.add_argument("--folder", choices=OUTSIDE_BAZEL, help="only the tests of this folder")
     parser.add_argument("--part", choices=("alone", "beside"), help="with --folder: only what runs alone, or the rest")
-    parser.add_argument("--results", type=pathlib.Path, help="with --folder: writes what it came to as JSON")
+    parser.add_argument(
+        "--results", type=pathlib.Path, help="with --folder: sets nothing up, and writes what it came to as JSON"
+    )
     parser.add_argument("patterns", nargs="*", help="Bazel target patterns (default: everything)")
     return parser.parse_args()
 
@@ -88,14 +90,19 @@ def bazel_jobs() -> int:
 
 
 def set_up(long: bool, compile_meanwhile: bool) -> None:
-    """Installs what tests need beyond the groups build and test. Exits where that fails."""
+    """Installs what tests need beyond the groups build and test. Exits if that fails."""
     groups = [CHECKOUT / "tools/setup", "--quiet", *SET_UP]
     with subprocess.Popen(groups, cwd=CHECKOUT) as installing:
-        if compile_meanwhile:  # what does not compile fails in the tests
-            command = ["bazel", "build", "--keep_going", f"--jobs={bazel_jobs()}", PACKAGES_WITHOUT_THEM]
-            subprocess.run(command, cwd=CHECKOUT, check=False)
+        try:
+            if compile_meanwhile:  # what does not compile fails in the tests; apt may ask for a password
+                quietly = ("--noshow_progress", "--curses=no", "--keep_going", f"--jobs={bazel_jobs()}")
+                subprocess.run(["bazel", "build", *quietly, PACKAGES_WITHOUT_THEM], cwd=CHECKOUT, check=False)
+            installing.wait()
+        except BaseException:
+            installing.terminate()
+            raise
     if installing.returncode != 0:
-        sys.exit(installing.returncode)
+        sys.exit("tools/setup failed: its message stands above")
     if long and subprocess.run([*groups[:2], *SET_UP_LONG], cwd=CHECKOUT, check=False).returncode == 0:
         os.environ["CREMA_OLD_DASK"] = "1"
 
@@ -225,7 +232,7 @@ def main() -> int:
     arguments = parse_arguments()
     configurations = [name for name in CONFIGURATIONS if getattr(arguments, name)]
     everything = not configurations and not arguments.patterns and not arguments.folder
-    if not arguments.results:
+    if not arguments.results:  # else run_folder has called, and all is set up
         set_up(arguments.long, compile_meanwhile=everything)
     if arguments.long:
         os.environ["CREMA_TEST_LONG"] = "1"

@@ -62,7 +62,9 @@ _TYPE = re.compile(
 TESTS = re.compile(r"collector/.*_test\.cc")
 _JOINED = re.compile(r"collector/(?!benchmarks/).*\.cc")  # collector/package.bzl
 _UNNAMED = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.DOTALL)
-_HELPER = re.compile(r"^(?!return |TEST|INSTANTIATE)[a-zA-Z][\w:<>,&*\[\] ]*[ &*](\w+)\(", re.MULTILINE)
+_HELPER = re.compile(
+    r"^(?:\[\[\w+\]\] )?(?!return |TEST|INSTANTIATE)[a-zA-Z][\w:<>,&*\[\]() ]*[ &*](?!k[A-Z])(\w+)\(", re.MULTILINE
+)
 
 MOST_WORDS_OF_A_PAGE = 1500
 MOST_WORDS_OF_THE_README = 900
@@ -129,7 +131,7 @@ def _package(path: str) -> str:
 
 
 def shared_helpers(texts: dict[str, str]) -> list[str]:
-    """Functions in unnamed namespaces with the name of one in another source of the package: it may take its calls."""
+    """Functions in unnamed namespaces with the name of one in another source of the package, which a call may find."""
     found, first = [], {}
     for path, text in sorted(texts.items()):
         if not _JOINED.fullmatch(path):
@@ -137,10 +139,12 @@ def shared_helpers(texts: dict[str, str]) -> list[str]:
         group = (_package(path), bool(TESTS.fullmatch(path)))
         for unnamed in _UNNAMED.finditer(text):
             for match in _HELPER.finditer(unnamed.group()):
-                other = first.setdefault((group, match[1]), path)
-                if other != path:
-                    line = text.count("\n", 0, unnamed.start() + match.start()) + 1
-                    found.append(f"{path}:{line}: {match[1]} is the name of a helper in {other} too")
+                line = text.count("\n", 0, unnamed.start() + match.start()) + 1
+                place = f"{path}:{line}"
+                other = first.setdefault((group, match[1]), (path, place))
+                if other[0] != path:
+                    pair = ((place, other[1]), (other[1], place))
+                    found += [f"{it}: {match[1]} is the name of a helper in {too} too" for it, too in pair]
     return found
 
 

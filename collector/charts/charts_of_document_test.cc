@@ -11,7 +11,7 @@
 namespace crema {
 namespace {
 
-Chart DrawnOfDocument(const std::string& name, const Json& document, const Json* baseline = nullptr) {
+Chart ChartOfDocument(const std::string& name, const Json& document, const Json* baseline = nullptr) {
   const Measurement measurement = MeasurementOf(document);
   const Measurement other = baseline == nullptr ? Measurement() : MeasurementOf(*baseline);
   ChartInput input;
@@ -30,7 +30,7 @@ double SumOf(const std::vector<Json>& rows, const std::string& field) {
 }
 
 TEST(BudgetCharts, PartsAddUpToTheCoreSeconds) {
-  const Chart chart = DrawnOfDocument("activity_breakdown", MadeDocument());
+  const Chart chart = ChartOfDocument("activity_breakdown", MadeDocument());
   const std::vector<Json> rows = RowsWith(chart.spec, "part");
   EXPECT_DOUBLE_EQ(SumOf(rows, "seconds"), 36);
   EXPECT_NEAR(SumOf(rows, "share"), 100, 1e-3);
@@ -40,12 +40,12 @@ TEST(BudgetCharts, PartsAddUpToTheCoreSeconds) {
 TEST(BudgetCharts, TheBaselineIsATickInEachPart) {
   Json other = MadeDocument();
   other["budget"][0]["core_seconds"] = 54;
-  const Chart chart = DrawnOfDocument("activity_breakdown", MadeDocument(), &other);
+  const Chart chart = ChartOfDocument("activity_breakdown", MadeDocument(), &other);
   EXPECT_NEAR(Value(RowsWith(chart.spec, "part"), "part", "CPU", "baseline").get<double>(), 75, 1e-3);
 }
 
 TEST(BudgetCharts, BulletsAreJudgedByTheBandsOfTheSummary) {
-  const Chart chart = DrawnOfDocument("efficiency_summary", MadeDocument());
+  const Chart chart = ChartOfDocument("efficiency_summary", MadeDocument());
   const std::vector<Json> rows = RowsWith(chart.spec, "words");
   EXPECT_EQ(Value(rows, "figure", "CPU efficiency", "share"), 50.0);
   EXPECT_EQ(Value(rows, "figure", "CPU efficiency", "words"), "50.0 % · watch (good ≥ 70 %)");
@@ -56,12 +56,12 @@ TEST(BudgetCharts, BulletsAreJudgedByTheBandsOfTheSummary) {
 TEST(BudgetCharts, AFigureThatWasNotMeasuredHasNoBar) {
   Json document = MadeDocument();
   document["metrics"]["cpu_efficiency"] = nullptr;
-  const Chart chart = DrawnOfDocument("efficiency_summary", document);
+  const Chart chart = ChartOfDocument("efficiency_summary", document);
   EXPECT_EQ(Value(RowsWith(chart.spec, "figure"), "figure", "CPU efficiency", "share"), nullptr);
 }
 
 TEST(SectionCharts, InnerSectionsStandInsideWhatEnclosesThem) {
-  const Chart chart = DrawnOfDocument("section_icicle", MadeDocument());
+  const Chart chart = ChartOfDocument("section_icicle", MadeDocument());
   const std::vector<Json> rows = RowsWith(chart.spec, "level");
   EXPECT_EQ(Value(rows, "path", "load", "level"), 0);
   EXPECT_EQ(Value(rows, "path", "load/read", "level"), 1);
@@ -91,7 +91,7 @@ TEST(SectionCharts, SectionsWithoutANameStandWhereTheyWere) {
     document["sections"].back()["total"] = document["sections"].back()["self"] = total;
     document["sections"].back()["helper"] = false;
   }
-  const Chart chart = DrawnOfDocument("section_icicle", document);
+  const Chart chart = ChartOfDocument("section_icicle", document);
   const std::vector<Json> rows = RowsWith(chart.spec, "level");
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(Value(rows, "path", "//", "level"), 2);
@@ -101,7 +101,7 @@ TEST(SectionCharts, SectionsWithoutANameStandWhereTheyWere) {
 }
 
 TEST(SectionCharts, SelfTimesAreTheDocuments) {
-  const Chart chart = DrawnOfDocument("section_self_time", MadeDocument());
+  const Chart chart = ChartOfDocument("section_self_time", MadeDocument());
   const std::vector<Json> rows = RowsWith(chart.spec, "self");
   EXPECT_EQ(Value(rows, "section", "load", "self"), 2.0);
   EXPECT_EQ(Value(rows, "section", "fill (helper)", "self"), 3.0);
@@ -110,7 +110,7 @@ TEST(SectionCharts, SelfTimesAreTheDocuments) {
 }
 
 TEST(FineCharts, WorkersAreSummedAndWhatBelongsToNoTaskIsLeftOut) {
-  const Chart chart = DrawnOfDocument("fine_by_function", MadeDocument());
+  const Chart chart = ChartOfDocument("fine_by_function", MadeDocument());
   double cpu = 0, all = 0;
   for (const Json& row : RowsWith(chart.spec, "activity")) {
     all += row["v"].get<double>();
@@ -122,18 +122,18 @@ TEST(FineCharts, WorkersAreSummedAndWhatBelongsToNoTaskIsLeftOut) {
 }
 
 TEST(FineCharts, TransfersStandApart) {
-  const Chart chart = DrawnOfDocument("fine_by_activity", MadeDocument());
+  const Chart chart = ChartOfDocument("fine_by_activity", MadeDocument());
   EXPECT_EQ(Value(RowsWith(chart.spec, "place"), "activity", "network", "place"), "between workers");
 }
 
 TEST(WorkerCharts, OpenChunksAreSummedOverWorkers) {
-  const Chart chart = DrawnOfDocument("concurrency_timeline", MadeDocument());
+  const Chart chart = ChartOfDocument("concurrency_timeline", MadeDocument());
   // 2 for 8 s, and 1 for 6 s, of 2 x 10 + 2 x 8 core-seconds
   EXPECT_EQ(chart.subtitle, "made · 2.20 chunks open on average, of 3.60 cores");
 }
 
 TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
-  const Chart chart = DrawnOfDocument("cpu_heatmap", MadeDocument());
+  const Chart chart = ChartOfDocument("cpu_heatmap", MadeDocument());
   for (const Json& row : RowsWith(chart.spec, "v")) {
     const bool comes_later = row["name"] == "2";
     EXPECT_GE(row["from"].get<double>(), comes_later ? 1.9 : 0) << row;
@@ -143,7 +143,7 @@ TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
 
 TEST(WorkerCharts, BalanceAddsUpToTheCoresOfEachWorker) {
   double first = 0;
-  for (const Json& row : RowsWith(DrawnOfDocument("worker_balance", MadeDocument()).spec, "part")) {
+  for (const Json& row : RowsWith(ChartOfDocument("worker_balance", MadeDocument()).spec, "part")) {
     if (row["worker"] == "1") first += row["seconds"].get<double>();
   }
   EXPECT_DOUBLE_EQ(first, 20);
@@ -159,7 +159,7 @@ TEST(WorkerCharts, TasksNeedAScheduler) {
 }
 
 TEST(DatasetCharts, FilesAreSortedFromTheSlowest) {
-  const std::vector<Json> rows = RowsWith(DrawnOfDocument("file_read_rates", MadeDocument()).spec, "words");
+  const std::vector<Json> rows = RowsWith(ChartOfDocument("file_read_rates", MadeDocument()).spec, "words");
   EXPECT_EQ(rows.front()["name"], "b.root");
   EXPECT_DOUBLE_EQ(rows.front()["v"].get<double>(), 0.1);
 }
@@ -168,19 +168,19 @@ TEST(DatasetCharts, FilesOfOneNameHaveABarEach) {
   Json document = MadeDocument();
   document["files"][1]["name"] = "other/a.root";
   document["files"][0]["name"] = "run/a.root";
-  const std::vector<Json> rows = RowsWith(DrawnOfDocument("file_read_rates", document).spec, "words");
+  const std::vector<Json> rows = RowsWith(ChartOfDocument("file_read_rates", document).spec, "words");
   EXPECT_EQ(rows[0]["name"], "other/a.root");
   EXPECT_EQ(rows[1]["name"], "run/a.root");
 }
 
 TEST(CustomCharts, AHistogramHasBarsFromZero) {
-  const Json layer = DrawnOfDocument("custom_jets", MadeDocument()).spec["vconcat"][0]["layer"][0];
+  const Json layer = ChartOfDocument("custom_jets", MadeDocument()).spec["vconcat"][0]["layer"][0];
   EXPECT_EQ(layer["encoding"]["y2"], (Json{{"datum", 0}}));
   EXPECT_EQ(layer["encoding"]["y"]["scale"], (Json{{"zero", true}}));
 }
 
 TEST(CustomCharts, FiguresAreByDataset) {
-  const std::vector<Json> rows = RowsWith(DrawnOfDocument("custom_jets", MadeDocument()).spec, "min");
+  const std::vector<Json> rows = RowsWith(ChartOfDocument("custom_jets", MadeDocument()).spec, "min");
   EXPECT_EQ(Value(rows, "name", "all datasets", "sum"), 50.0);
   EXPECT_EQ(Value(rows, "name", "ttbar", "p50"), 6.0);
 }
@@ -188,15 +188,15 @@ TEST(CustomCharts, FiguresAreByDataset) {
 TEST(TreeCharts, BytesHaveAPanelWhereThereWereAny) {
   Json document = MadeDocument();
   Json& timelines = document["timelines"];
-  EXPECT_EQ(DrawnOfDocument("process_timeline", document).spec.dump().find("calls [MB/s]"), std::string::npos);
+  EXPECT_EQ(ChartOfDocument("process_timeline", document).spec.dump().find("calls [MB/s]"), std::string::npos);
   timelines["tree_rchar_bps"] = {{"node:7", {{0, 5e6}, {8, 0}}}};
   timelines["tree_net_rx_bps"] = {{"node:7", {{0, 0}}}};
-  const Chart chart = DrawnOfDocument("process_timeline", document);
+  const Chart chart = ChartOfDocument("process_timeline", document);
   EXPECT_NE(chart.spec.dump().find("calls [MB/s]"), std::string::npos) << "a page cache serves what no device does";
   EXPECT_EQ(chart.spec.dump().find("network [MB/s]"), std::string::npos) << "nothing came";
   timelines["tree_net_rx_bps"] = {{"node:7", {{0, 2e6}, {8, 0}}}};
   document["run"]["net_host_wide"] = true;
-  EXPECT_NE(DrawnOfDocument("process_timeline", document).spec.dump().find("received by the whole host"),
+  EXPECT_NE(ChartOfDocument("process_timeline", document).spec.dump().find("received by the whole host"),
             std::string::npos);
 }
 
@@ -209,7 +209,7 @@ TEST(TreeCharts, WhatWasUsedOutsideTheSamplesIsNobodys) {
     timelines["process_cpu"]["w:" + std::to_string(20 + i)] = {{4, 0.02}, {8, 0}};
   }
   std::map<std::string, double> first, later;
-  for (const Json& row : RowsWith(DrawnOfDocument("process_timeline", document).spec["vconcat"][0], "process")) {
+  for (const Json& row : RowsWith(ChartOfDocument("process_timeline", document).spec["vconcat"][0], "process")) {
     if (row["t"] == 1.0) first[row["process"]] = row["v"];
     if (row["t"] == 5.0) later[row["process"]] = row["v"];
   }
@@ -222,7 +222,7 @@ TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {
   Json document = MadeDocument();
   document["timelines"]["tree_cpu_system"] = {{"node:7", {{0, 0.5}, {8, 0}}}};
   document["timelines"]["tree_pss"] = {{"node:7", {{0, 2097152}, {8, 0}}}};
-  const Chart chart = DrawnOfDocument("process_timeline", document);
+  const Chart chart = ChartOfDocument("process_timeline", document);
   EXPECT_EQ(chart.spec["vconcat"][0]["layer"][1]["data"]["values"][0]["v"], 0.5);
   const Json& memory = chart.spec["vconcat"][1]["layer"][1];
   EXPECT_EQ(memory["mark"]["type"], "point") << "it is read now and then";
@@ -231,7 +231,7 @@ TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {
 }
 
 TEST(CustomCharts, CutsThatCanBeSeenAreBarsFromZero) {
-  const Chart chart = DrawnOfDocument("cut_flow", MadeDocument());
+  const Chart chart = ChartOfDocument("cut_flow", MadeDocument());
   EXPECT_EQ(chart.spec["layer"][0]["mark"]["type"], "bar");
   EXPECT_FALSE(chart.spec["layer"][0]["encoding"]["x"].contains("scale"));
   EXPECT_EQ(Value(RowsWith(chart.spec, "cut"), "cut", "impossible", "drawn"), 0.0);
@@ -241,7 +241,7 @@ TEST(CustomCharts, CutsThatCanBeSeenAreBarsFromZero) {
 TEST(CustomCharts, CutsOfManyMagnitudesArePointsOnALogarithmicAxis) {
   Json document = MadeDocument();
   document["cuts"][1]["events"] = 9;
-  const Chart chart = DrawnOfDocument("cut_flow", document);
+  const Chart chart = ChartOfDocument("cut_flow", document);
   const Json& layer = chart.spec["layer"][0];
   EXPECT_EQ(layer["mark"]["type"], "point");
   EXPECT_EQ(layer["encoding"]["x"]["scale"]["type"], "log");
@@ -254,7 +254,7 @@ TEST(CustomCharts, CutsOfManyMagnitudesArePointsOnALogarithmicAxis) {
 TEST(ComparisonCharts, AMeanHasTheIntervalOfItsChunks) {
   Json other = MadeDocument();
   other["metrics"]["chunk_duration_mean"] = 1.6;
-  const Chart chart = DrawnOfDocument("compare_chunk_duration_mean", MadeDocument(), &other);
+  const Chart chart = ChartOfDocument("compare_chunk_duration_mean", MadeDocument(), &other);
   const std::vector<Json> rows = RowsWith(chart.spec, "role");
   // 10 attempts ended well
   EXPECT_NEAR(Value(rows, "role", "this run", "high").get<double>(), 2 + 1.96 * 0.5 / std::sqrt(10.0), 1e-9);
@@ -263,7 +263,7 @@ TEST(ComparisonCharts, AMeanHasTheIntervalOfItsChunks) {
 
 TEST(ComparisonCharts, ASingleValueHasNoInterval) {
   const Json other = MadeDocument();
-  const Chart chart = DrawnOfDocument("compare_wall_time", MadeDocument(), &other);
+  const Chart chart = ChartOfDocument("compare_wall_time", MadeDocument(), &other);
   EXPECT_TRUE(RowsWith(chart.spec, "low").empty());
 }
 
@@ -295,7 +295,7 @@ Json DocumentOfEvents() {
 }
 
 TEST(EventCharts, DatasetsAreStackedLargestFirst) {
-  const Chart chart = DrawnOfDocument("event_latencies", DocumentOfEvents());
+  const Chart chart = ChartOfDocument("event_latencies", DocumentOfEvents());
   const std::vector<Json> rows = RowsWith(chart.spec, "above");
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0]["dataset"], "many");
@@ -307,7 +307,7 @@ TEST(EventCharts, DatasetsAreStackedLargestFirst) {
 }
 
 TEST(EventCharts, TheFourPartsOfTheLatencyAreStackedOverTime) {
-  const Chart chart = DrawnOfDocument("event_latency_timeline", DocumentOfEvents());
+  const Chart chart = ChartOfDocument("event_latency_timeline", DocumentOfEvents());
   double first = 0;
   for (const Json& row : RowsWith(chart.spec, "part")) {
     if (row["t"] == 0.0) first += row["seconds"].get<double>();

@@ -101,7 +101,7 @@ std::optional<int64_t> EventsOf(const std::string& text) {
   return number;
 }
 
-std::string LiveName(const std::string& source) {
+std::string NameOfSource(const std::string& source) {
   std::filesystem::path path = std::filesystem::path(source).lexically_normal();
   if (path.filename().empty()) path = path.parent_path();
   if (path.filename() == "records") path = path.parent_path();
@@ -175,7 +175,7 @@ void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {
 
 LiveOptions ReadLiveOptions(const LiveCommandOptions& options) {
   LiveOptions live;
-  live.name = options.name.empty() ? LiveName(options.sources.front()) : options.name;
+  live.name = options.name.empty() ? NameOfSource(options.sources.front()) : options.name;
   live.run = options.run;
   for (const std::string& total : options.total_events) {
     const size_t equals = total.rfind('=');

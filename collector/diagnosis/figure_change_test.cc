@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/diagnosis/between_runs.h"
+#include "collector/diagnosis/judged_document_fixture.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
@@ -11,8 +12,6 @@ constexpr ChangedFigure kElapsed = {"wall_time", ChangeOf::kRate, false};
 constexpr ChangedFigure kEfficiency = {"cpu_efficiency", ChangeOf::kShare, true};
 constexpr ChangedFigure kFailed = {"num_failed_attempts", ChangeOf::kFailures, false};
 constexpr ChangedFigure kMemory = {"peak_memory_bytes", ChangeOf::kMemory, false};
-
-Measurement WithMetrics(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
 
 /// 100 chunks of a second, whose mean is known to ± `percent` %.
 Measurement RunOf(double wall_time, double percent) {

@@ -7,6 +7,7 @@
 
 #include "collector/diagnosis/verdicts.h"
 #include "collector/measurement/measurement.h"
+#include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -47,10 +48,27 @@ inline nlohmann::ordered_json QuietRun() {
 
 /// The same of a document as of its measurement.
 inline std::vector<Verdict> Judge(const nlohmann::ordered_json& document) { return Judge(MeasurementOf(document)); }
+inline std::vector<std::string> VerdictIds(const nlohmann::ordered_json& document) {
+  std::vector<std::string> ids;
+  for (const Verdict& verdict : Judge(document)) ids.push_back(verdict.id);
+  return ids;
+}
+
+/// The verdict of this id; a failure and an empty one where it did not fire.
+inline Verdict FindVerdict(const nlohmann::ordered_json& document, const std::string& id) {
+  for (const Verdict& verdict : Judge(document)) {
+    if (verdict.id == id) return verdict;
+  }
+  ADD_FAILURE() << id << " did not fire";
+  return {};
+}
+
 inline void AddInsight(nlohmann::ordered_json* document) {
   Measurement measurement = MeasurementOf(*document);
   AddInsight(&measurement);
   *document = JsonOf(measurement);
 }
+
+inline Measurement WithMetrics(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
 
 }  // namespace crema

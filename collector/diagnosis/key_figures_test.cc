@@ -2,23 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/diagnosis/judged_document_fixture.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-Measurement With(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
-
 TEST(ShareOf, APercentageBecomesAShare) {
-  EXPECT_DOUBLE_EQ(*ShareOf(With({{"io_overhead_pct", 25}}), kBlockedShare), 0.25);
-  EXPECT_DOUBLE_EQ(*ShareOf(With({{"balance", 0.5}}), kBalanceShare), 0.5);
-  EXPECT_FALSE(ShareOf(With({{"balance", nullptr}}), kBalanceShare).has_value());
+  EXPECT_DOUBLE_EQ(*ShareOf(WithMetrics({{"io_overhead_pct", 25}}), kBlockedShare), 0.25);
+  EXPECT_DOUBLE_EQ(*ShareOf(WithMetrics({{"balance", 0.5}}), kBalanceShare), 0.5);
+  EXPECT_FALSE(ShareOf(WithMetrics({{"balance", nullptr}}), kBalanceShare).has_value());
 }
 
 TEST(CpuWaitShare, IsOfTheChunksTime) {
-  EXPECT_DOUBLE_EQ(*CpuWaitShare(With({{"chunk_cpu_wait", 1}, {"busy_time", 4}})), 0.25);
-  EXPECT_FALSE(CpuWaitShare(With({{"chunk_cpu_wait", 0}, {"busy_time", 0}})).has_value());
+  EXPECT_DOUBLE_EQ(*CpuWaitShare(WithMetrics({{"chunk_cpu_wait", 1}, {"busy_time", 4}})), 0.25);
+  EXPECT_FALSE(CpuWaitShare(WithMetrics({{"chunk_cpu_wait", 0}, {"busy_time", 0}})).has_value());
 }
 
 TEST(FindPeakMemory, TheTightestWorkerIsClosestToItsOwnLimit) {
@@ -36,7 +35,7 @@ TEST(FindPeakMemory, TheTightestWorkerIsClosestToItsOwnLimit) {
 }
 
 TEST(FindPeakMemory, WhereAWorkerWasLostItIsThatOfTheLargestProcess) {
-  Measurement measurement = With({{"peak_memory_bytes", 2}, {"process_peak_rss_bytes", 60}});
+  Measurement measurement = WithMetrics({{"peak_memory_bytes", 2}, {"process_peak_rss_bytes", 60}});
   EXPECT_TRUE(FindPeakMemory(measurement)->is_of_worker);
   measurement.quality.processes_lost = 1;
   const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
@@ -46,7 +45,7 @@ TEST(FindPeakMemory, WhereAWorkerWasLostItIsThatOfTheLargestProcess) {
 }
 
 TEST(FindPeakMemory, WithoutSamplesItIsThatOfTheLargestProcess) {
-  const std::optional<PeakMemory> memory = FindPeakMemory(With({{"process_peak_rss_bytes", 5}}));
+  const std::optional<PeakMemory> memory = FindPeakMemory(WithMetrics({{"process_peak_rss_bytes", 5}}));
   ASSERT_TRUE(memory.has_value());
   EXPECT_EQ(memory->key, "process_peak_rss_bytes");
   EXPECT_FALSE(memory->is_of_worker);
@@ -54,7 +53,7 @@ TEST(FindPeakMemory, WithoutSamplesItIsThatOfTheLargestProcess) {
 }
 
 TEST(FindFailedAttempts, LostOnesAreJudgedToo) {
-  const std::optional<FailedAttempts> figure = FindFailedAttempts(With(
+  const std::optional<FailedAttempts> figure = FindFailedAttempts(WithMetrics(
       {{"num_attempts", 100}, {"num_failed_attempts", 1}, {"num_lost_attempts", 9}, {"num_unfinished_chunks", 0}}));
   ASSERT_TRUE(figure.has_value());
   EXPECT_EQ(figure->gone(), 10);
@@ -63,7 +62,8 @@ TEST(FindFailedAttempts, LostOnesAreJudgedToo) {
 }
 
 TEST(FindFailedAttempts, AChunkWithoutResultIsBadUnlessTheRunGoesOn) {
-  Measurement measurement = With({{"num_attempts", 1000}, {"num_failed_attempts", 1}, {"num_unfinished_chunks", 1}});
+  Measurement measurement =
+      WithMetrics({{"num_attempts", 1000}, {"num_failed_attempts", 1}, {"num_unfinished_chunks", 1}});
   EXPECT_EQ(FindFailedAttempts(measurement)->mark, Mark::kBad);
   EXPECT_FALSE(FindFailedAttempts(measurement)->is_all_recovered);
   measurement.run.state = "running";
@@ -72,12 +72,12 @@ TEST(FindFailedAttempts, AChunkWithoutResultIsBadUnlessTheRunGoesOn) {
 }
 
 TEST(FindFailedAttempts, WhatIsNotKnownIsNotCalledRecovered) {
-  EXPECT_FALSE(FindFailedAttempts(With({{"num_attempts", 10}, {"num_failed_attempts", 1}}))->is_all_recovered);
-  EXPECT_FALSE(FindFailedAttempts(With({{"num_attempts", 10}})).has_value());
+  EXPECT_FALSE(FindFailedAttempts(WithMetrics({{"num_attempts", 10}, {"num_failed_attempts", 1}}))->is_all_recovered);
+  EXPECT_FALSE(FindFailedAttempts(WithMetrics({{"num_attempts", 10}})).has_value());
 }
 
 TEST(FindFailedAttempts, WithoutAttemptsThereIsNothingToJudge) {
-  EXPECT_FALSE(FindFailedAttempts(With({{"num_attempts", 0}, {"num_failed_attempts", 0}}))->mark.has_value());
+  EXPECT_FALSE(FindFailedAttempts(WithMetrics({{"num_attempts", 0}, {"num_failed_attempts", 0}}))->mark.has_value());
 }
 
 }  // namespace

@@ -23,22 +23,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-std::vector<std::string> PlantedIds(const Json& document) {
-  std::vector<std::string> ids;
-  for (const Verdict& verdict : Judge(document)) ids.push_back(verdict.id);
-  return ids;
-}
-
-Verdict FindPlanted(const Json& document, const std::string& id) {
-  for (const Verdict& verdict : Judge(document)) {
-    if (verdict.id == id) return verdict;
-  }
-  ADD_FAILURE() << id << " did not fire";
-  return {};
-}
-
 TEST(PlantedVerdicts, AreNotInTheHealthyRun) {
-  EXPECT_THAT(PlantedIds(HealthyRun()), testing::ElementsAre("largest-loss", "compute-bound", "healthy"));
+  EXPECT_THAT(VerdictIds(HealthyRun()), testing::ElementsAre("largest-loss", "compute-bound", "healthy"));
 }
 
 struct Plant {
@@ -74,10 +60,10 @@ class PlantedVerdict : public testing::TestWithParam<Plant> {};
 TEST_P(PlantedVerdict, FiresBeyondItsThresholdOnly) {
   Json document = HealthyRun();
   GetParam().set(&document, false);
-  EXPECT_THAT(PlantedIds(document), Not(Contains(GetParam().id)));
+  EXPECT_THAT(VerdictIds(document), Not(Contains(GetParam().id)));
   document = HealthyRun();
   GetParam().set(&document, true);
-  EXPECT_THAT(PlantedIds(document), Contains(GetParam().id));
+  EXPECT_THAT(VerdictIds(document), Contains(GetParam().id));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlantedVerdict, testing::ValuesIn(kPlants));
@@ -85,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Each, PlantedVerdict, testing::ValuesIn(kPlants));
 TEST(SlowWorker, IsNamedWithWhatItCost) {
   Json document = HealthyRun();
   document["expected_time"][0]["duration"] = 46.0;
-  const Verdict verdict = FindPlanted(document, "slow-worker");
+  const Verdict verdict = FindVerdict(document, "slow-worker");
   EXPECT_THAT(verdict.sentence, HasSubstr("h:1 took 2.0 times as long"));
   EXPECT_NEAR(verdict.saving.value_or(0), 0.23, 1e-9);
 }
@@ -94,21 +80,21 @@ TEST(SlowWorker, AdvisesToLookAtWaitsUnlessNoProcessCanSeeThem) {
   Json document = HealthyRun();
   document["expected_time"][0]["duration"] = 46.0;
   document["stragglers"] = {{{"worker", "h:1"}, {"duration", 46.0}, {"predicted", 23.0}, {"reason", "blocked"}}};
-  EXPECT_THAT(FindPlanted(document, "slow-worker").suggestion, HasSubstr("crema run --waits"));
+  EXPECT_THAT(FindVerdict(document, "slow-worker").suggestion, HasSubstr("crema run --waits"));
   document["quality"]["processes_without_waits"] = 1;
-  EXPECT_THAT(FindPlanted(document, "slow-worker").suggestion, Not(HasSubstr("crema run --waits")));
+  EXPECT_THAT(FindVerdict(document, "slow-worker").suggestion, Not(HasSubstr("crema run --waits")));
   document["waits"] = {{{"kind", "read"}, {"section", "read"}, {"seconds", 5}, {"share", 1}, {"samples", 100}}};
-  EXPECT_THAT(FindPlanted(document, "slow-worker").suggestion, HasSubstr("crema run --waits"));
+  EXPECT_THAT(FindVerdict(document, "slow-worker").suggestion, HasSubstr("crema run --waits"));
 }
 
 TEST(SlowWorker, IsNotJudgedAloneNorOnAFewChunks) {
   Json document = HealthyRun();
   document["expected_time"][0]["duration"] = 46.0;
   document["expected_time"][0]["attempts"] = 7;
-  EXPECT_THAT(PlantedIds(document), Not(Contains("slow-worker")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-worker")));
   document["expected_time"][0]["attempts"] = 25;
   for (int row : {3, 2, 1}) document["expected_time"].erase(static_cast<size_t>(row));
-  EXPECT_THAT(PlantedIds(document), Not(Contains("slow-worker")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-worker")));
 }
 
 TEST(SlowWorker, IsNoneWithoutAName) {
@@ -116,7 +102,7 @@ TEST(SlowWorker, IsNoneWithoutAName) {
   document["expected_time"][0]["duration"] = document["expected_time"][5]["duration"] = 100.0;
   for (const char* name : {"", "(other)"}) {
     document["expected_time"][0]["name"] = document["expected_time"][5]["name"] = name;
-    EXPECT_THAT(PlantedIds(document), AllOf(Not(Contains("slow-worker")), Not(Contains("slow-file")))) << name;
+    EXPECT_THAT(VerdictIds(document), AllOf(Not(Contains("slow-worker")), Not(Contains("slow-file")))) << name;
   }
 }
 
@@ -124,8 +110,8 @@ TEST(SlowFile, IsNotBlamedForASlowWorker) {
   Json document = HealthyRun();
   document["expected_time"][0]["duration"] = 46.0;
   document["expected_time"][5]["duration"] = 100.0;
-  EXPECT_THAT(PlantedIds(document), Contains("slow-worker"));
-  EXPECT_THAT(PlantedIds(document), Not(Contains("slow-file")));
+  EXPECT_THAT(VerdictIds(document), Contains("slow-worker"));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-file")));
 }
 
 /// A worker and a file are slow, with as many chunks each. `stragglers`: their workers and files.
@@ -151,7 +137,7 @@ TEST(SlowFile, IsBlamedWhereOtherWorkersAreSlowInItToo) {
   const std::string worker = run["expected_time"][0]["name"], file = run["expected_time"][4]["name"];
   const auto which = [&](const std::vector<std::pair<std::string, std::string>>& stragglers) {
     std::vector<std::string> slow;
-    for (const std::string& id : PlantedIds(SlowTogether(stragglers))) {
+    for (const std::string& id : VerdictIds(SlowTogether(stragglers))) {
       if (absl::StartsWith(id, "slow-")) slow.push_back(id);
     }
     return slow;
@@ -168,20 +154,20 @@ TEST(SlowFile, AndAWorkerWithTheSameChunksAreNamedTogether) {
   Json document = SlowTogether({{"w", "f"}});
   const std::string worker = document["expected_time"][0]["name"], file = document["expected_time"][4]["name"];
   document = SlowTogether({{worker, file}, {worker, file}});
-  const Verdict verdict = FindPlanted(document, "slow-worker");
+  const Verdict verdict = FindVerdict(document, "slow-worker");
   EXPECT_THAT(verdict.sentence, HasSubstr("more, most of it in section read, blocked, over 25 chunks; most of these "
                                           "chunks are of " +
                                           file + ", so either may be slow."));
   EXPECT_THAT(verdict.suggestion, AllOf(HasSubstr("crema run --waits"), HasSubstr("at other workers")));
-  EXPECT_THAT(PlantedIds(document), Not(Contains("slow-file")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-file")));
   document["expected_time"][0]["attempts"] = 40;  // others of its chunks are not slow
-  EXPECT_THAT(PlantedIds(document), Contains("slow-file"));
-  EXPECT_THAT(PlantedIds(document), Not(Contains("slow-worker")));
+  EXPECT_THAT(VerdictIds(document), Contains("slow-file"));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-worker")));
   document["expected_time"][0]["attempts"] = 25;
   document["expected_time"][4]["attempts"] = 40;  // others of its chunks are slow, too: this worker did not do that
-  EXPECT_THAT(PlantedIds(document), AllOf(Contains("slow-file"), Not(Contains("slow-worker"))));
+  EXPECT_THAT(VerdictIds(document), AllOf(Contains("slow-file"), Not(Contains("slow-worker"))));
   document["expected_time"][4]["duration"] = 2.1 * document["expected_time"][4]["predicted"].get<double>();
-  EXPECT_THAT(FindPlanted(document, "slow-worker").sentence, Not(HasSubstr("either")));
+  EXPECT_THAT(FindVerdict(document, "slow-worker").sentence, Not(HasSubstr("either")));
 }
 
 TEST(SlowWorker, HasTheReasonOfItsStragglersOnlyIfTheyAreMostOfIt) {
@@ -190,25 +176,25 @@ TEST(SlowWorker, HasTheReasonOfItsStragglersOnlyIfTheyAreMostOfIt) {
   const std::string worker = document["expected_time"][0]["name"];
   document["stragglers"].push_back(
       {{"worker", worker}, {"duration", 31}, {"predicted", 1}, {"reason", "blocked"}, {"section", "read"}});
-  EXPECT_THAT(FindPlanted(document, "slow-worker").sentence, HasSubstr("in section read, blocked"));
+  EXPECT_THAT(FindVerdict(document, "slow-worker").sentence, HasSubstr("in section read, blocked"));
   document["stragglers"][0]["duration"] = 11;  // of the 46 s
-  EXPECT_THAT(FindPlanted(document, "slow-worker").sentence, HasSubstr("46.0 s more, over 25 chunks."));
+  EXPECT_THAT(FindVerdict(document, "slow-worker").sentence, HasSubstr("46.0 s more, over 25 chunks."));
 }
 
 TEST(NoWorkers, AreNamedWithTheTimeThatCoreSecondsDoNotInclude) {
   Json document = HealthyRun();
   document["metrics"]["wall_time"] = 100;
   document["timelines"]["worker_counts"] = {{0.0, 0}, {20.0, 1}, {50.0, 0}, {60.0, 1}, {90.0, 0}};
-  const Verdict verdict = FindPlanted(document, "no-workers");
+  const Verdict verdict = FindVerdict(document, "no-workers");
   EXPECT_EQ(verdict.sentence,
             "No worker lived for 40.0 s of 1 m 40 s (40 %); the core-seconds do not include this time.");
   EXPECT_EQ(verdict.severity, Severity::kBad);
   document["timelines"]["worker_counts"] = {{0.0, 0}, {5.0, 1}, {98.0, 0}};
-  EXPECT_THAT(PlantedIds(document), Not(Contains("no-workers")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("no-workers")));
   document["timelines"]["worker_counts"] = {{0.0, 0}, {30.0, 4}};  // scaling-lag says this
-  EXPECT_THAT(PlantedIds(document), AllOf(Contains("scaling-lag"), Not(Contains("no-workers"))));
+  EXPECT_THAT(VerdictIds(document), AllOf(Contains("scaling-lag"), Not(Contains("no-workers"))));
   document["timelines"]["worker_counts"] = {{0.0, 0}, {30.0, 4}, {60.0, 0}, {90.0, 4}};
-  EXPECT_THAT(FindPlanted(document, "no-workers").sentence,
+  EXPECT_THAT(FindVerdict(document, "no-workers").sentence,
               testing::StartsWith("After 30.0 s, no worker lived for 30.0 s of 1 m 40 s (30 %); the core-seconds"));
 }
 
@@ -218,25 +204,25 @@ TEST(NoWorkers, NameOtherProcessesOnlyIfTheyRanThen) {
   document["timelines"]["worker_counts"] = {{0.0, 1}, {40.0, 0}, {80.0, 1}, {90.0, 0}};
   document["processes"] = {
       {{"name", "rootcling"}, {"host", "h"}, {"pid", 8}, {"start", 41}, {"stop", 79}, {"cpu", 37}, {"cpu_wait", 0}}};
-  EXPECT_THAT(FindPlanted(document, "no-workers").sentence,
+  EXPECT_THAT(FindVerdict(document, "no-workers").sentence,
               HasSubstr("do not include this time; other processes of the run computed for 37.0 s (rootcling)."));
   document["processes"][0].update({{"start", 1}, {"stop", 39}});
-  EXPECT_THAT(FindPlanted(document, "no-workers").sentence, Not(HasSubstr("rootcling")));
+  EXPECT_THAT(FindVerdict(document, "no-workers").sentence, Not(HasSubstr("rootcling")));
 }
 
 TEST(ScalingLag, IsNoneWhereOnePoolReplacesAnother) {
   Json document = HealthyRun();
   document["metrics"]["wall_time"] = 100;
   document["timelines"]["worker_counts"] = {{0.0, 4}, {50.0, 8}, {52.0, 4}, {100.0, 0}};
-  EXPECT_THAT(PlantedIds(document), Not(Contains("scaling-lag")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("scaling-lag")));
   document["timelines"]["worker_counts"] = {{0.0, 4}, {50.0, 8}, {70.0, 4}, {100.0, 0}};
-  EXPECT_THAT(FindPlanted(document, "scaling-lag").sentence, HasSubstr("the 8 workers"));
+  EXPECT_THAT(FindVerdict(document, "scaling-lag").sentence, HasSubstr("the 8 workers"));
 }
 
 TEST(ChunksTooSmall, SavesTheFixedCostBeyondWhatTheAdviceAllows) {
   Json document = HealthyRun();
   document["chunk_fits"][0]["fixed_seconds"] = 0.3;
-  const Verdict verdict = FindPlanted(document, "chunks-too-small");
+  const Verdict verdict = FindVerdict(document, "chunks-too-small");
   EXPECT_EQ(verdict.severity, Severity::kBad);
   // 100 chunks x (0.3 s - 0.9 s x 5 / 95) of 100 core-seconds
   EXPECT_NEAR(verdict.saving.value_or(0), 0.3 - 0.9 * 5 / 95, 1e-9);
@@ -247,7 +233,7 @@ TEST(ChunksTooSmall, IsNotJudgedWhereAllChunksAreOfOneSize) {
   Json document = HealthyRun();
   document["chunk_fits"][0]["fixed_seconds"] = 0.3;
   document["chunk_fits"][0]["events_min"] = 8500;
-  EXPECT_THAT(PlantedIds(document), Not(Contains("chunks-too-small")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("chunks-too-small")));
 }
 
 TEST(ChunkSizes, AreNotJudgedByTheTailOfARunningJob) {
@@ -255,32 +241,32 @@ TEST(ChunkSizes, AreNotJudgedByTheTailOfARunningJob) {
   SetBudget(&document, {{"compute", 70}, {"tail", 30}});
   document["metrics"]["num_chunks"] = 5;
   document["metrics"]["oversized_chunks"] = 1;
-  EXPECT_THAT(PlantedIds(document), testing::IsSupersetOf({"too-few-chunks", "oversized-chunks"}));
+  EXPECT_THAT(VerdictIds(document), testing::IsSupersetOf({"too-few-chunks", "oversized-chunks"}));
   document["run"]["state"] = "running";
-  EXPECT_THAT(PlantedIds(document), Not(Contains("too-few-chunks")));
-  EXPECT_THAT(PlantedIds(document), Not(Contains("oversized-chunks")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-chunks")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("oversized-chunks")));
 }
 
 TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {
   Json document = HealthyRun();
   SetBudget(&document, {{"compute", 70}, {"tail", 30}});
   document["metrics"]["num_chunks"] = 5;
-  EXPECT_THAT(PlantedIds(document), Not(Contains("too-few-clusters")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-clusters")));
   document["custom_metrics"] = {{{"name", "tree_clusters"}, {"unit", "count"}, {"sum", 5}}};
-  EXPECT_NEAR(FindPlanted(document, "too-few-clusters").saving.value_or(0), 0.30, 1e-9);
-  EXPECT_EQ(FindPlanted(document, "too-few-chunks").cause, "too-few-clusters");
+  EXPECT_NEAR(FindVerdict(document, "too-few-clusters").saving.value_or(0), 0.30, 1e-9);
+  EXPECT_EQ(FindVerdict(document, "too-few-chunks").cause, "too-few-clusters");
   document["custom_metrics"][0]["sum"] = 500;  // the program took large parts of them
-  EXPECT_THAT(PlantedIds(document), Not(Contains("too-few-clusters")));
-  EXPECT_THAT(PlantedIds(document), Contains("too-few-chunks"));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-clusters")));
+  EXPECT_THAT(VerdictIds(document), Contains("too-few-chunks"));
 }
 
 TEST(SlowBatch, IsNamedByTheSectionOfRootsThreads) {
   Json document = HealthyRun();
   SetBudget(&document, {{"compute", 80}, {"idle", 20}});
   document["process_sections"] = {{{"path", "set up task"}, {"count", 9}, {"total", 15}}};
-  EXPECT_THAT(PlantedIds(document), Not(Contains("slow-batch")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-batch")));
   document["process_sections"].push_back({{"path", "fit/wait for next files"}, {"count", 9}, {"total", 15}});
-  const Verdict verdict = FindPlanted(document, "slow-batch");
+  const Verdict verdict = FindVerdict(document, "slow-batch");
   EXPECT_EQ(
       verdict.sentence,
       "Threads of ROOT waited 15.0 s for the slowest file of a batch of RNTuple files: 15 % of the core-seconds.");
@@ -294,16 +280,16 @@ TEST(OversizedChunks, SaveAtMostTheTailAndAtMostWhatTheLargestTookLonger) {
   document["chunk_fits"][0]["events_max"] = 29000;
   SetBudget(&document, {{"compute", 80}, {"tail", 20}});
   // 20,000 events more than the median take 2 s, on each of 4 cores
-  EXPECT_NEAR(FindPlanted(document, "oversized-chunks").saving.value_or(0), 0.08, 1e-9);
+  EXPECT_NEAR(FindVerdict(document, "oversized-chunks").saving.value_or(0), 0.08, 1e-9);
   document["chunk_fits"][0]["events_max"] = 290000;
-  EXPECT_NEAR(FindPlanted(document, "oversized-chunks").saving.value_or(0), 0.20, 1e-9);
+  EXPECT_NEAR(FindVerdict(document, "oversized-chunks").saving.value_or(0), 0.20, 1e-9);
 }
 
 TEST(MemoryPressure, IsBadNearTheLimitAndNamesTheWorker) {
   Json document = HealthyRun();
   document["metrics"]["memory_utilization_max"] = 0.96;
   document["workers"][1]["peak_memory_bytes"] = 9.6e8;
-  const Verdict verdict = FindPlanted(document, "memory-pressure");
+  const Verdict verdict = FindVerdict(document, "memory-pressure");
   EXPECT_EQ(verdict.severity, Severity::kBad);
   EXPECT_EQ(verdict.sentence, "h:2 used 96 % of its memory limit.");
 }
@@ -314,32 +300,32 @@ TEST(MemoryPressure, SaysHowSoonTheLimitIsReachedWhereMemoryStillGrows) {
   document["workers"][1].update({{"start", 0}, {"stop", 300}, {"peak_memory_bytes", 9e8}});
   Json& memory = document["timelines"]["worker_memory"]["h:2"];
   for (int second = 0; second <= 300; ++second) memory.push_back({second, 6e8 + 1e6 * second});
-  EXPECT_EQ(FindPlanted(document, "memory-pressure").sentence,
+  EXPECT_EQ(FindVerdict(document, "memory-pressure").sentence,
             "h:2 used 90 % of its memory limit; at its end it gained " + HumanMemory(6e7) +
                 " a minute, and was 1 m 40 s from it.");
   document["run"]["state"] = "running";
-  EXPECT_THAT(FindPlanted(document, "memory-pressure").sentence, HasSubstr("; it gains "));
+  EXPECT_THAT(FindVerdict(document, "memory-pressure").sentence, HasSubstr("; it gains "));
   // the same growth, then rest: a timeline has changes only
   document["workers"][1]["stop"] = 400;
-  EXPECT_EQ(FindPlanted(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit.");
+  EXPECT_EQ(FindVerdict(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit.");
 }
 
 TEST(MemoryGrowth, SaysHowMuchComesWithEvents) {
   Json document = HealthyRun();
   document["metrics"]["rss_slope"] = 1e6;
   document["metrics"]["rss_slope_low"] = 9e5;
-  EXPECT_EQ(FindPlanted(document, "memory-growth").sentence,
+  EXPECT_EQ(FindVerdict(document, "memory-growth").sentence,
             "Memory grows by " + HumanMemory(1e6) + " with every 1 000 events, and does not come back.");
 }
 
 TEST(ComputeBound, PromisesNothingFromCoresToChunksThatRunOneByOne) {
   Json document = HealthyRun();
-  EXPECT_THAT(FindPlanted(document, "compute-bound").suggestion, HasSubstr("or more cores, shortens the run"));
+  EXPECT_THAT(FindVerdict(document, "compute-bound").suggestion, HasSubstr("or more cores, shortens the run"));
   document["metrics"]["peak_workers"] = 1;
   document["metrics"]["lane_time"] = 94;
-  EXPECT_THAT(FindPlanted(document, "compute-bound").suggestion, HasSubstr("only if chunks run side by side"));
+  EXPECT_THAT(FindVerdict(document, "compute-bound").suggestion, HasSubstr("only if chunks run side by side"));
   document["metrics"]["lane_time"] = 180;  // helpers
-  EXPECT_THAT(FindPlanted(document, "compute-bound").suggestion, HasSubstr("or more cores, shortens the run"));
+  EXPECT_THAT(FindVerdict(document, "compute-bound").suggestion, HasSubstr("or more cores, shortens the run"));
 }
 
 TEST(Oversubscribed, IsCuredByWhereTheCoresComeFrom) {
@@ -347,10 +333,10 @@ TEST(Oversubscribed, IsCuredByWhereTheCoresComeFrom) {
   auto& metrics = document["metrics"];
   metrics["core_efficiency"] = 1;
   metrics["oversubscribed_core_seconds"] = metrics["chunk_cpu_time"] = metrics["lane_cpu_wait"] = 80;
-  EXPECT_EQ(FindPlanted(document, "oversubscribed").suggestion,
+  EXPECT_EQ(FindVerdict(document, "oversubscribed").suggestion,
             "Set CREMA_THREADS to the cores each process was given.");
   document["run"]["cores_source"] = "declared";
-  EXPECT_EQ(FindPlanted(document, "oversubscribed").suggestion,
+  EXPECT_EQ(FindVerdict(document, "oversubscribed").suggestion,
             "Run as many threads as were declared (CREMA_THREADS), or declare those that run.");
 }
 
@@ -368,14 +354,14 @@ void SetChunkTimes(Json* document, const std::vector<std::pair<double, double>>&
 TEST(LastWorker, IsNamedWhereTheRunWaitedForItAlone) {
   Json document = HealthyRun();
   SetChunkTimes(&document, {{0, 15}, {0, 25}, {0, 15}, {0, 15}});
-  const Verdict verdict = FindPlanted(document, "last-worker");
+  const Verdict verdict = FindVerdict(document, "last-worker");
   EXPECT_EQ(verdict.sentence,
             "For 10.0 s of 25.0 s the run waited for h:1 alone: all others had ended their last "
             "chunks.");
   EXPECT_FALSE(verdict.saving.has_value()) << "the run would be shorter, with as many core-seconds";
   SetChunkTimes(&document, {{0, 15}, {0, 25}, {0, 15}, {0, 25}});
   EXPECT_EQ(
-      FindPlanted(document, "last-worker").sentence,
+      FindVerdict(document, "last-worker").sentence,
       "Workers ran out of chunks at different times: sharing the rest would have saved up to 5.00 s of 25.0 s, if "
       "it needed nothing that they had made.");
 }
@@ -384,20 +370,20 @@ TEST(LastWorker, IsNotAWorkerOfSeveralThatCameOneAfterAnother) {
   Json document = HealthyRun();
   // jobs in two slots
   SetChunkTimes(&document, {{0, 8}, {0, 9}, {8, 17}, {9, 17}, {17, 25}, {17, 24}});
-  EXPECT_THAT(PlantedIds(document), Not(Contains("last-worker")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("last-worker")));
   SetChunkTimes(&document, {{0, 15}, {0, 25}});
   document["workers"][0]["state"] = "lost";
-  EXPECT_THAT(PlantedIds(document), Not(Contains("last-worker")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("last-worker")));
 }
 
 TEST(LastWorker, IsNotOneThatStayedAsAClusterWasScaledDown) {
   Json document = HealthyRun();
   SetChunkTimes(&document, {{0, 5}, {0, 5}, {0, 15}, {0, 15}, {16, 25}, {16, 25}});
   for (int i = 0; i < 4; ++i) document["workers"][i]["left_reason"] = "retired";
-  EXPECT_THAT(PlantedIds(document), Not(Contains("last-worker")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("last-worker")));
   document["workers"][3]["left_reason"] = nullptr;  // it waited while two others worked
   EXPECT_EQ(
-      FindPlanted(document, "last-worker").sentence,
+      FindVerdict(document, "last-worker").sentence,
       "Workers ran out of chunks at different times: sharing the rest would have saved up to 3.00 s of 25.0 s, if "
       "it needed nothing that they had made.");
 }
@@ -410,13 +396,13 @@ TEST(StartupDominated, NamesTheSectionAndTheWorkersThatWereLate) {
   document["process_sections"] = {{{"path", "set up"}, {"total", 19.6}, {"max", 4.9}},
                                   {{"path", "set up/calibrate {}"}, {"total", 16}, {"max", 4}},
                                   {{"path", "analysis"}, {"total", 100}, {"max", 25}}};
-  EXPECT_EQ(FindPlanted(document, "startup-dominated").sentence,
+  EXPECT_EQ(FindVerdict(document, "startup-dominated").sentence,
             "Before their first chunk, free cores cost 20 % of the core-seconds; section set up/calibrate {}, outside "
             "chunks, took 4.00 s.");
   document["process_sections"] = Json::array();
   SetChunkTimes(&document, {{0, 25}, {0, 25}, {9, 25}, {8, 25}});
   EXPECT_EQ(
-      FindPlanted(document, "startup-dominated").sentence,
+      FindVerdict(document, "startup-dominated").sentence,
       "Before their first chunk, free cores cost 20 % of the core-seconds; 2 of 4 workers began their first chunk "
       "8.00 s after the run's start or later.");
 }
@@ -432,13 +418,13 @@ TEST(StartupDominated, DoesNotCallCoresFreeWhereOtherProcessesAreBusy) {
   };
   document["processes"] = {process("make", 6, 0, 9, 0.1, 0), process("cc1plus", 8, 1, 7, 5, 1),
                            process("python", 7, 0, 25, 20, 0)};  // a worker
-  const Verdict found = FindPlanted(document, "startup-dominated");
+  const Verdict found = FindVerdict(document, "startup-dominated");
   EXPECT_EQ(found.sentence,
             "Before their first chunk, cores that no chunk used cost 20 % of the core-seconds; other processes of the "
             "run computed for 5.10 s and waited for a CPU for 1.00 s (cc1plus).");
   EXPECT_THAT(found.suggestion, HasSubstr("a compiler"));
   document["processes"][1] = process("cc1plus", 8, 10, 16, 5, 1);  // beside chunks
-  EXPECT_EQ(FindPlanted(document, "startup-dominated").sentence,
+  EXPECT_EQ(FindVerdict(document, "startup-dominated").sentence,
             "Before their first chunk, free cores cost 20 % of the core-seconds.");
 }
 
@@ -448,10 +434,10 @@ TEST(ShutdownDominated, NamesTheSectionAfterTheLastChunk) {
   SetChunkTimes(&document, {{0, 20}, {0, 19}});
   document["process_sections"] = {{{"path", "merge"}, {"total", 4.5}, {"max", 4.5}}};
   EXPECT_EQ(
-      FindPlanted(document, "shutdown-dominated").sentence,
+      FindVerdict(document, "shutdown-dominated").sentence,
       "After the last chunk, free cores cost 20 % of the core-seconds; section merge, outside chunks, took 4.50 s.");
   document["process_sections"][0]["max"] = document["process_sections"][0]["total"] = 20;  // it did not fit there
-  EXPECT_EQ(FindPlanted(document, "shutdown-dominated").sentence,
+  EXPECT_EQ(FindVerdict(document, "shutdown-dominated").sentence,
             "After the last chunk, free cores cost 20 % of the core-seconds.");
 }
 
@@ -460,7 +446,7 @@ TEST(IdleWorkers, NameTheSectionThatFillsTheGaps) {
   SetBudget(&document, {{"blocked", 58}, {"process_cpu", 5}, {"idle", 37}});
   document["metrics"]["wall_time"] = 25;
   document["process_sections"] = {{{"path", "just-in-time compilation"}, {"total", 9.0}, {"max", 9.0}}};
-  EXPECT_EQ(FindPlanted(document, "idle-workers").sentence,
+  EXPECT_EQ(FindVerdict(document, "idle-workers").sentence,
             "Between chunks, free cores cost 37 % of the core-seconds; section just-in-time compilation, outside "
             "chunks, took 9.00 s.");
 }
@@ -470,7 +456,7 @@ TEST(OpeningBound, NamesTheSectionThatFillsTheTimeAroundChunks) {
   SetBudget(&document, {{"compute", 60}, {"outside_chunk", 40}});
   document["metrics"]["outside_chunk_time"] = 40;
   document["process_sections"] = {{{"path", "just-in-time compilation"}, {"self_in_workers", 30}}};
-  EXPECT_EQ(FindPlanted(document, "opening-bound").sentence,
+  EXPECT_EQ(FindVerdict(document, "opening-bound").sentence,
             "Tasks spent 40 % of the core-seconds around your chunks, where section just-in-time compilation took "
             "30.0 s.");
 }
@@ -479,14 +465,14 @@ TEST(InstrumentationHeavy, NamesTheCompilationOfTheGuards) {
   Json document = HealthyRun();
   document["metrics"]["instrumentation_overhead"] = 0.2;
   document["process_sections"] = {{{"path", "set up/compile guards"}, {"total", 1000}}};
-  EXPECT_THAT(FindPlanted(document, "instrumentation-heavy").sentence,
+  EXPECT_THAT(FindVerdict(document, "instrumentation-heavy").sentence,
               testing::EndsWith(": section compile guards took 16 m 40 s."));
 }
 
 TEST(IdleWorkers, SayWhetherCoresWereFreeInsideChunks) {
   Json document = HealthyRun();
   SetBudget(&document, {{"blocked", 63}, {"idle", 37}});
-  EXPECT_THAT(FindPlanted(document, "idle-workers").sentence, testing::StartsWith("Between chunks, free"));
+  EXPECT_THAT(FindVerdict(document, "idle-workers").sentence, testing::StartsWith("Between chunks, free"));
   auto& metrics = document["metrics"];
   metrics["peak_workers"] = 1;
   metrics["cores_per_worker"] = 2;
@@ -496,15 +482,15 @@ TEST(IdleWorkers, SayWhetherCoresWereFreeInsideChunks) {
                           {{"path", "fit"}, {"helper", true}, {"self", 13.0}},
                           {{"path", "unpack"}, {"self", 38.0}}};
   EXPECT_EQ(
-      FindPlanted(document, "idle-workers").sentence,
+      FindVerdict(document, "idle-workers").sentence,
       "Inside chunks, cores without a helper cost 37 % of the core-seconds; no helper joins section unpack, which "
       "took 38.0 s.");
   // helpers work as long as the owner waits for them
   metrics["lane_time"] = 50;
   metrics["chunk_joined"] = 13;
-  EXPECT_THAT(FindPlanted(document, "idle-workers").sentence, testing::StartsWith("Inside chunks"));
+  EXPECT_THAT(FindVerdict(document, "idle-workers").sentence, testing::StartsWith("Inside chunks"));
   metrics["max_open_chunks"] = 2;
-  EXPECT_THAT(FindPlanted(document, "idle-workers").sentence, testing::StartsWith("Between chunks, or inside them"));
+  EXPECT_THAT(FindVerdict(document, "idle-workers").sentence, testing::StartsWith("Between chunks, or inside them"));
 }
 
 TEST(Stragglers, NameTheirSectionAndTheFirstChunksOfThreads) {
@@ -517,20 +503,20 @@ TEST(Stragglers, NameTheirSectionAndTheFirstChunksOfThreads) {
     return Json{{"worker", worker}, {"start", start}, {"duration", 3}, {"predicted", 1}, {"section", section}};
   };
   document["stragglers"] = {straggler("h:0", 9, "write"), straggler("h:1", 14, "write")};
-  EXPECT_EQ(FindPlanted(document, "stragglers").sentence,
+  EXPECT_EQ(FindVerdict(document, "stragglers").sentence,
             "2 stragglers took 4.00 s longer than chunks of the same size do, 4.0 % of the core-seconds, most of it in "
             "section write.");
-  EXPECT_EQ(FindPlanted(document, "stragglers").severity, Severity::kWarning);
+  EXPECT_EQ(FindVerdict(document, "stragglers").severity, Severity::kWarning);
   metrics["straggler_chunks"] = 1000;  // the table has two of them
-  EXPECT_THAT(FindPlanted(document, "stragglers").sentence, HasSubstr("1 000 stragglers took at least 4.00 s longer"));
+  EXPECT_THAT(FindVerdict(document, "stragglers").sentence, HasSubstr("1 000 stragglers took at least 4.00 s longer"));
   metrics["straggler_chunks"] = 2;
   for (Json& row : document["stragglers"]) row["file"] = "lzma.root";
   document["files"] = {{{"name", "lzma.root"}}, {{"name", "zstd.root"}}};
-  EXPECT_THAT(FindPlanted(document, "stragglers").sentence,
+  EXPECT_THAT(FindVerdict(document, "stragglers").sentence,
               HasSubstr("most of it in section write and in file lzma.root"));
   document["stragglers"] = {straggler("h:0", 0.5, "load"), straggler("h:1", 0.6, "load")};
-  EXPECT_THAT(FindPlanted(document, "stragglers").sentence, HasSubstr("in the first chunks of threads"));
-  EXPECT_EQ(FindPlanted(document, "stragglers").severity, Severity::kInfo);
+  EXPECT_THAT(FindVerdict(document, "stragglers").sentence, HasSubstr("in the first chunks of threads"));
+  EXPECT_EQ(FindVerdict(document, "stragglers").severity, Severity::kInfo);
 }
 
 TEST(FailingChunks, NameTheFileThatHoldsThemAll) {
@@ -538,10 +524,10 @@ TEST(FailingChunks, NameTheFileThatHoldsThemAll) {
   document["metrics"]["num_failed_attempts"] = 20;
   document["files"] = {{{"name", "a.root"}, {"attempts", 50}, {"failed", 0}},
                        {{"name", "b.root"}, {"attempts", 30}, {"failed", 20}}};
-  EXPECT_EQ(FindPlanted(document, "failing-chunks").sentence, "20 of 100 attempts failed, all of them of file b.root.");
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").sentence, "20 of 100 attempts failed, all of them of file b.root.");
   document["files"][0]["failed"] = 1;
   document["files"][1]["failed"] = 19;
-  EXPECT_EQ(FindPlanted(document, "failing-chunks").sentence, "20 of 100 attempts failed.");
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").sentence, "20 of 100 attempts failed.");
 }
 
 TEST(CostlyDataset, SaysWhichShareOfTheTimeItTakesForItsEvents) {
@@ -549,14 +535,14 @@ TEST(CostlyDataset, SaysWhichShareOfTheTimeItTakesForItsEvents) {
   document["datasets"] = {{{"name", "wjets"}, {"events", 25e6}, {"duration_sum", 60}},
                           {{"name", "ttbar"}, {"events", 75e6}, {"duration_sum", 30}}};
   EXPECT_EQ(
-      FindPlanted(document, "costly-dataset").sentence,
+      FindVerdict(document, "costly-dataset").sentence,
       "Events of wjets take 6.0 times as long as those of other datasets: 67 % of the chunks' time for 25 % of the "
       "events.");
   document["quality"]["chunks_without_events"] = 1;  // whose time is in these shares
-  EXPECT_THAT(PlantedIds(document), Not(Contains("costly-dataset")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("costly-dataset")));
   document["quality"]["chunks_without_events"] = 0;
   document["datasets"][1].erase("events");
-  EXPECT_THAT(PlantedIds(document), Not(Contains("costly-dataset")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("costly-dataset")));
 }
 
 TEST(WaitingBound, NamesTheSectionThatHoldsItWhateverItsCpuTime) {
@@ -565,9 +551,9 @@ TEST(WaitingBound, NamesTheSectionThatHoldsItWhateverItsCpuTime) {
   document["metrics"]["busy_time"] = 100;
   document["metrics"]["chunk_blocked"] = 90;
   document["sections"] = {{{"path", "select"}, {"self", 40.0}}, {{"path", "fill"}, {"self", 60.0}}};
-  EXPECT_THAT(FindPlanted(document, "waiting-bound").sentence, HasSubstr("(most of it in section fill)"));
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").sentence, HasSubstr("(most of it in section fill)"));
   document["sections"][1]["self"] = 54;  // 10 s of it may have been CPU
-  EXPECT_THAT(FindPlanted(document, "waiting-bound").sentence, Not(HasSubstr("in section")));
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").sentence, Not(HasSubstr("in section")));
 }
 
 TEST(WorkerLoss, IsNotSaidOfARunThatWasKilledAsAWhole) {
@@ -575,7 +561,7 @@ TEST(WorkerLoss, IsNotSaidOfARunThatWasKilledAsAWhole) {
   document["workers"][1]["state"] = "lost";
   document["workers"][1]["lost"] = 1;
   document["run"]["state"] = "killed";
-  EXPECT_THAT(PlantedIds(document), Not(Contains("worker-loss")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("worker-loss")));
 }
 
 }  // namespace

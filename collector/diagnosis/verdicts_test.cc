@@ -19,21 +19,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::vector<std::string> Ids(const nlohmann::ordered_json& document) {
-  std::vector<std::string> ids;
-  for (const Verdict& verdict : Judge(document)) ids.push_back(verdict.id);
-  return ids;
-}
-
-/// The verdict of this id; a failure and an empty one where it did not fire.
-Verdict Find(const nlohmann::ordered_json& document, const std::string& id) {
-  for (const Verdict& verdict : Judge(document)) {
-    if (verdict.id == id) return verdict;
-  }
-  ADD_FAILURE() << id << " did not fire";
-  return {};
-}
-
 using Json = nlohmann::ordered_json;
 
 Json Asked(const char* server, double calls, double bytes, double seconds) {
@@ -75,9 +60,9 @@ TEST(Verdicts, SeeThreadsThatSpinInPools) {
   EXPECT_EQ(SentenceOf("spinning", run("libgomp.so.1+0x1f780", "/usr/lib/libgomp.so.1", 0.02)),
             "Threads waited for others in a loop for about 45 % of the core-seconds, by samples of stacks: in "
             "libgomp.so.1+0x1f780 most.");
-  EXPECT_THAT(Ids(run("pthread_spin_lock", "/lib/libc.so.6", 0.02)), Contains("spinning"));
-  EXPECT_THAT(Ids(run("libgomp.so.1+0x1f780", "/usr/lib/libgomp.so.1", 0.45)), Not(Contains("spinning")));
-  EXPECT_THAT(Ids(run("Fill", "/usr/lib/libHist.so", 0.02)), Not(Contains("spinning")));
+  EXPECT_THAT(VerdictIds(run("pthread_spin_lock", "/lib/libc.so.6", 0.02)), Contains("spinning"));
+  EXPECT_THAT(VerdictIds(run("libgomp.so.1+0x1f780", "/usr/lib/libgomp.so.1", 0.45)), Not(Contains("spinning")));
+  EXPECT_THAT(VerdictIds(run("Fill", "/usr/lib/libHist.so", 0.02)), Not(Contains("spinning")));
 }
 
 TEST(Verdicts, SeeDecompressionInStacksWhereNobodyTimedIt) {
@@ -91,14 +76,14 @@ TEST(Verdicts, SeeDecompressionInStacksWhereNobodyTimedIt) {
   };
   EXPECT_EQ(SentenceOf("compression-heavy", run(0.6, 0.02)),
             "Decompressing the input took about 54 % of the core-seconds, by samples of stacks: lzma_decode most.");
-  EXPECT_THAT(Ids(run(0.6, 0.4)), Not(Contains("compression-heavy")));  // too few samples
-  EXPECT_THAT(Ids(run(0.3, 0.02)), Not(Contains("compression-heavy")));
+  EXPECT_THAT(VerdictIds(run(0.6, 0.4)), Not(Contains("compression-heavy")));  // too few samples
+  EXPECT_THAT(VerdictIds(run(0.3, 0.02)), Not(Contains("compression-heavy")));
   Json timed = run(0.6, 0.02);
   timed["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 1}}};
-  EXPECT_THAT(Ids(timed), Not(Contains("compression-heavy")));
+  EXPECT_THAT(VerdictIds(timed), Not(Contains("compression-heavy")));
   Json compresses = run(0.6, 0.02);
   compresses["functions"][0]["function"] = "ZSTD_compressBlock_fast";
-  EXPECT_THAT(Ids(compresses), Not(Contains("compression-heavy")));
+  EXPECT_THAT(VerdictIds(compresses), Not(Contains("compression-heavy")));
 }
 
 TEST(Verdicts, OfAGpuSayForWhichPartOfTheRunItWorked) {
@@ -192,7 +177,7 @@ TEST(Verdicts, SayWhatTheKernelDidForChunks) {
             "20 M read calls of 2 B each meanwhile.");
   EXPECT_EQ(SentenceOf("many-small-reads", document),
             "20 M read calls returned 2 B each: 333 k in each second of CPU time of your chunks.");
-  EXPECT_EQ(Find(document, "kernel-time").cause, "many-small-reads");
+  EXPECT_EQ(FindVerdict(document, "kernel-time").cause, "many-small-reads");
   metrics["system_cpu_time"] = 0.01;
   EXPECT_EQ(SentenceOf("many-small-reads", document), "") << "a few calls of a run that hardly computes";
   metrics["system_cpu_time"] = 48;
@@ -237,13 +222,13 @@ TEST(Verdicts, NameSmallReadsWhoseTimeWasRecorded) {
 TEST(Verdicts, NameAQuotaAndNotOtherPrograms) {
   Json document = QuietRun();
   SetBudget(&document, {{"compute", 40}, {"cpu_wait", 60}});
-  EXPECT_THAT(Find(document, "cpu-contention").suggestion, HasSubstr("Other programs"));
+  EXPECT_THAT(FindVerdict(document, "cpu-contention").suggestion, HasSubstr("Other programs"));
   document["metrics"]["throttled_time"] = 50;
   document["workers"] = {{{"name", "h:1"}, {"throttled", 50}, {"allowed_cores", 0.3}}};
   EXPECT_EQ(SentenceOf("cpu-contention", document),
             "Threads were runnable but got no CPU for 60 % of the core-seconds: the quota of 0.3 cores held them back "
             "for 50.0 s.");
-  EXPECT_THAT(Find(document, "cpu-contention").suggestion, HasSubstr("larger CPU quota"));
+  EXPECT_THAT(FindVerdict(document, "cpu-contention").suggestion, HasSubstr("larger CPU quota"));
   document["workers"][0]["allowed_cores"] = 2;
   EXPECT_THAT(SentenceOf("cpu-contention", document), HasSubstr("a CPU quota held them back")) << "or 2 CPUs";
   document["metrics"]["throttled_time"] = 20;
@@ -251,23 +236,24 @@ TEST(Verdicts, NameAQuotaAndNotOtherPrograms) {
 }
 
 TEST(Verdicts, FindNothingInAQuietRun) {
-  EXPECT_THAT(Ids(QuietRun()), ElementsAre("largest-loss", "compute-bound", "healthy"));
+  EXPECT_THAT(VerdictIds(QuietRun()), ElementsAre("largest-loss", "compute-bound", "healthy"));
 }
 
 TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 50}, {"failed", 50}});
   document["metrics"]["num_recomputed_chunks"] = 40;
-  EXPECT_EQ(Find(document, "retry-waste").sentence,
+  EXPECT_EQ(FindVerdict(document, "retry-waste").sentence,
             "40 chunks that had a result were computed again: 50 % of the core-seconds.");
-  EXPECT_THAT(Find(document, "retry-waste").suggestion, HasSubstr("in the input twice"));
+  EXPECT_THAT(FindVerdict(document, "retry-waste").suggestion, HasSubstr("in the input twice"));
   document["metrics"]["num_failed_attempts"] = 1;
-  EXPECT_EQ(Find(document, "retry-waste").sentence,
+  EXPECT_EQ(FindVerdict(document, "retry-waste").sentence,
             "40 chunks that had a result were computed again, and 1 attempt gave no result: together 50 % of the "
             "core-seconds.");
-  EXPECT_FALSE(Find(document, "failing-chunks").saving.has_value()) << "the repeats took it, not the failure";
+  EXPECT_FALSE(FindVerdict(document, "failing-chunks").saving.has_value()) << "the repeats took it, not the failure";
   document["metrics"]["num_recomputed_chunks"] = 0;
-  EXPECT_EQ(Find(document, "retry-waste").sentence, "Attempts that gave no result cost 50 % of the core-seconds.");
+  EXPECT_EQ(FindVerdict(document, "retry-waste").sentence,
+            "Attempts that gave no result cost 50 % of the core-seconds.");
 }
 
 TEST(Verdicts, OfManyThreadsSaveNoMoreThanTheirShareOfThem) {
@@ -282,7 +268,7 @@ TEST(Verdicts, OfManyThreadsSaveNoMoreThanTheirShareOfThem) {
                                          {"predicted", i == 0 ? cores / 2 : cores}});
   }
   document["metrics"]["oversubscribed_core_seconds"] = 3 * cores;
-  EXPECT_NEAR(Find(document, "slow-worker").saving.value_or(0), 1.5 / 4, 1e-9);
+  EXPECT_NEAR(FindVerdict(document, "slow-worker").saving.value_or(0), 1.5 / 4, 1e-9);
 }
 
 struct PartCase {
@@ -299,12 +285,12 @@ TEST_P(VerdictsOfOnePart, FireFromTheirThresholdOnAndTurnBadFromTheSecond) {
     SetBudget(&document, {{"compute", 100 * (1 - share)}, {GetParam().part, 100 * share}});
   };
   set_share(rule.threshold.value - 0.001);
-  EXPECT_THAT(Ids(document), Not(Contains(GetParam().id)));
+  EXPECT_THAT(VerdictIds(document), Not(Contains(GetParam().id)));
   set_share(rule.threshold.value + 0.001);
-  EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kWarning);
-  EXPECT_NEAR(Find(document, GetParam().id).saving.value_or(-1), rule.threshold.value + 0.001, 1e-9);
+  EXPECT_EQ(FindVerdict(document, GetParam().id).severity, Severity::kWarning);
+  EXPECT_NEAR(FindVerdict(document, GetParam().id).saving.value_or(-1), rule.threshold.value + 0.001, 1e-9);
   set_share(rule.threshold.bad + 0.001);
-  EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kBad);
+  EXPECT_EQ(FindVerdict(document, GetParam().id).severity, Severity::kBad);
 }
 
 INSTANTIATE_TEST_SUITE_P(Budget, VerdictsOfOnePart,
@@ -316,28 +302,28 @@ INSTANTIATE_TEST_SUITE_P(Budget, VerdictsOfOnePart,
 TEST(Verdicts, CallARunWaitingBoundThatWaitsLessThanAThirdButMoreThanItComputes) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 15}, {"blocked", 20}, {"idle", 65}});
-  EXPECT_THAT(Ids(document), Contains("waiting-bound"));
+  EXPECT_THAT(VerdictIds(document), Contains("waiting-bound"));
   SetBudget(&document, {{"compute", 20}, {"blocked", 15}, {"idle", 65}});
-  EXPECT_THAT(Ids(document), Not(Contains("waiting-bound")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("waiting-bound")));
 }
 
 TEST(Verdicts, DoNotSayWhatCodeWaitedForWhereTheKernelDidNotTell) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 60}, {"waiting", 40}});
-  const Verdict verdict = Find(document, "waiting-bound");
+  const Verdict verdict = FindVerdict(document, "waiting-bound");
   EXPECT_THAT(verdict.sentence, HasSubstr("the kernel does not report for what"));
   EXPECT_EQ(verdict.evidence.front().first, "budget.waiting.share");
-  EXPECT_THAT(Ids(document), Not(Contains("cpu-contention")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("cpu-contention")));
   SetBudget(&document, {{"compute", 60}, {"blocked", 40}});
   EXPECT_EQ(
-      Find(document, "waiting-bound").sentence,
+      FindVerdict(document, "waiting-bound").sentence,
       "Your code was blocked for 40 % of the core-seconds and computed for 60 %. What it waited for is not known.");
 }
 
 TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 60}, {"blocked", 40}});
-  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits"));
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").suggestion, HasSubstr("crema run --waits"));
   document["waits"] = {{{"kind", "sync"},
                         {"section", "write"},
                         {"seconds", 40},
@@ -345,9 +331,10 @@ TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
                         {"low", 0.3},
                         {"high", 1},
                         {"samples", 12}}};
-  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("crema run --waits shows"));
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").suggestion, HasSubstr("crema run --waits shows"));
   document["waits"][0]["function"] = "Write";
-  EXPECT_THAT(Find(document, "waiting-bound").suggestion, HasSubstr("run for longer, or crema run --waits=100."));
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").suggestion,
+              HasSubstr("run for longer, or crema run --waits=100."));
   document["waits"][0].update({{"seconds", 20}, {"share", 0.5}, {"low", 0.48}, {"high", 0.52}});
   document["waits"].push_back(document["waits"][0]);
   document["waits"][0].update({{"kind", "read"}, {"seconds", 19.9}});
@@ -359,55 +346,56 @@ TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
                                {"low", 0},
                                {"high", 0.02},
                                {"samples", 1}});
-  EXPECT_EQ(Find(document, "waiting-bound").suggestion, "crema show --table waits lists what threads waited for.");
+  EXPECT_EQ(FindVerdict(document, "waiting-bound").suggestion,
+            "crema show --table waits lists what threads waited for.");
   document.erase("waits");
   document["quality"]["processes_without_waits"] = 1;
-  EXPECT_THAT(Find(document, "waiting-bound").suggestion,
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").suggestion,
               AllOf(HasSubstr("crema show --table quality"), Not(HasSubstr("--waits"))));
 }
 
 TEST(Verdicts, CallComputeBoundFromSixtyPercentOn) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 60.1}, {"idle", 39.9}});
-  EXPECT_EQ(Find(document, "compute-bound").severity, Severity::kInfo);
-  EXPECT_EQ(Find(document, "compute-bound").saving, std::nullopt);
+  EXPECT_EQ(FindVerdict(document, "compute-bound").severity, Severity::kInfo);
+  EXPECT_EQ(FindVerdict(document, "compute-bound").saving, std::nullopt);
   SetBudget(&document, {{"compute", 59.9}, {"idle", 40.1}});
-  EXPECT_THAT(Ids(document), Not(Contains("compute-bound")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("compute-bound")));
 }
 
 TEST(Verdicts, SpeakOfLostAttemptsAndMissingResultsAlone) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["num_lost_attempts"] = 1;
-  EXPECT_EQ(Find(document, "failing-chunks").sentence, "1 of 100 attempts was lost.");
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").sentence, "1 of 100 attempts was lost.");
   document["metrics"]["num_lost_attempts"] = 0;
   document["metrics"]["num_unfinished_chunks"] = 2;
-  EXPECT_EQ(Find(document, "failing-chunks").sentence, "2 chunks have no result.");
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").sentence, "2 chunks have no result.");
 }
 
 TEST(Verdicts, DoNotTakeEventsToComeForMissingOnes) {
   nlohmann::ordered_json document = QuietRun();
   document["quality"]["event_coverage"] = 0.5;
-  EXPECT_THAT(Ids(document), Contains("incomplete-measurement"));
+  EXPECT_THAT(VerdictIds(document), Contains("incomplete-measurement"));
   document["run"]["state"] = "running";
-  EXPECT_THAT(Ids(document), Not(Contains("incomplete-measurement")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("incomplete-measurement")));
 }
 
 TEST(Verdicts, SayOfAReportAloneThatNoChunkWasRecorded) {
   nlohmann::ordered_json document;
   document["metrics"]["num_chunks"] = 480;
-  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("No chunk was recorded"));
+  EXPECT_THAT(FindVerdict(document, "incomplete-measurement").sentence, HasSubstr("No chunk was recorded"));
 }
 
 TEST(Verdicts, CountFailedAndLostAttempts) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["num_attempts"] = 1000;
   document["metrics"]["num_failed_attempts"] = 9;
-  EXPECT_THAT(Ids(document), Not(Contains("failing-chunks")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("failing-chunks")));
   document["metrics"]["num_lost_attempts"] = 1;
-  EXPECT_EQ(Find(document, "failing-chunks").severity, Severity::kWarning);
-  EXPECT_EQ(Find(document, "failing-chunks").sentence, "9 of 1 000 attempts failed, 1 more lost.");
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").severity, Severity::kWarning);
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").sentence, "9 of 1 000 attempts failed, 1 more lost.");
   document["metrics"]["num_failed_attempts"] = 50;
-  EXPECT_EQ(Find(document, "failing-chunks").severity, Severity::kBad);
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").severity, Severity::kBad);
 }
 
 TEST(Verdicts, CallOneChunkWithoutResultBadOnceTheRunIsOver) {
@@ -415,19 +403,19 @@ TEST(Verdicts, CallOneChunkWithoutResultBadOnceTheRunIsOver) {
   document["metrics"]["num_attempts"] = 1000;
   document["metrics"]["num_failed_attempts"] = 1;
   document["metrics"]["num_unfinished_chunks"] = 1;
-  EXPECT_EQ(Find(document, "failing-chunks").severity, Severity::kBad);
+  EXPECT_EQ(FindVerdict(document, "failing-chunks").severity, Severity::kBad);
   document["run"]["state"] = "running";
-  EXPECT_THAT(Ids(document), Not(Contains("failing-chunks")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("failing-chunks")));
 }
 
 TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["straggler_chunks"] = 1;
   document["stragglers"].push_back({{"duration", 1.5}, {"predicted", 1.0}});
-  EXPECT_THAT(Ids(document), Not(Contains("stragglers")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("stragglers")));
   document["stragglers"].push_back({{"duration", 3.5}, {"predicted", 1.0}, {"reason", "cpu"}});
   document["metrics"]["straggler_chunks"] = 2;
-  const Verdict verdict = Find(document, "stragglers");
+  const Verdict verdict = FindVerdict(document, "stragglers");
   EXPECT_THAT(verdict.sentence, HasSubstr("2 stragglers took 3.00 s longer"));
   EXPECT_THAT(verdict.suggestion, HasSubstr("crema run --stacks"));
   EXPECT_NEAR(verdict.saving.value_or(0), 0.03, 1e-9);
@@ -440,53 +428,53 @@ TEST(Verdicts, SeeOversubscriptionWhereThreadsWantedMoreCpuThanThereWas) {
   metrics["core_efficiency"] = 1;
   metrics["chunk_cpu_time"] = 60;
   metrics["lane_cpu_wait"] = 43;
-  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed"))) << "the other threads only wait";
+  EXPECT_THAT(VerdictIds(document), Not(Contains("oversubscribed"))) << "the other threads only wait";
   metrics["lane_cpu_wait"] = 46;
-  EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kWarning);
+  EXPECT_EQ(FindVerdict(document, "oversubscribed").severity, Severity::kWarning);
   metrics["lane_cpu_wait"] = 80;
-  EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kBad);
+  EXPECT_EQ(FindVerdict(document, "oversubscribed").severity, Severity::kBad);
   metrics["oversubscribed_core_seconds"] = 1;
-  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed"))) << "others use the cores";
+  EXPECT_THAT(VerdictIds(document), Not(Contains("oversubscribed"))) << "others use the cores";
 }
 
 TEST(Verdicts, SayWhichRecordsAreMissing) {
   nlohmann::ordered_json document = QuietRun();
   document["quality"]["records_dropped"] = 3;
-  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("records dropped: 3"));
-  EXPECT_THAT(Ids(document), Not(Contains("healthy")));
+  EXPECT_THAT(FindVerdict(document, "incomplete-measurement").sentence, HasSubstr("records dropped: 3"));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("healthy")));
   document["quality"]["records_dropped"] = 0;
   document["quality"]["event_coverage"] = 0.98;
-  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("event coverage: 98.0 %"));
+  EXPECT_THAT(FindVerdict(document, "incomplete-measurement").sentence, HasSubstr("event coverage: 98.0 %"));
 }
 
 TEST(Verdicts, ExpectATornLineOfARunningJobOnly) {
   nlohmann::ordered_json document = QuietRun();
   document["quality"]["records_torn"] = 1;
-  EXPECT_THAT(Ids(document), Contains("incomplete-measurement"));
+  EXPECT_THAT(VerdictIds(document), Contains("incomplete-measurement"));
   document["run"]["state"] = "running";
-  EXPECT_THAT(Ids(document), Not(Contains("incomplete-measurement")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("incomplete-measurement")));
 }
 
 TEST(Verdicts, JudgeNothingButTheMeasurementWhenItIsTooSmall) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 0.1}, {"startup", 0.8}});
-  EXPECT_THAT(Ids(document), ElementsAre("incomplete-measurement"));
-  EXPECT_THAT(Ids(nlohmann::ordered_json()), ElementsAre("incomplete-measurement"));
+  EXPECT_THAT(VerdictIds(document), ElementsAre("incomplete-measurement"));
+  EXPECT_THAT(VerdictIds(nlohmann::ordered_json()), ElementsAre("incomplete-measurement"));
 }
 
 TEST(Verdicts, CallHealthyOnlyWhatIsEfficient) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["cpu_efficiency"] = 0.69;
-  EXPECT_THAT(Ids(document), Not(Contains("healthy")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("healthy")));
   document["metrics"]["cpu_efficiency"] = nullptr;
-  EXPECT_THAT(Ids(document), Not(Contains("healthy")));
+  EXPECT_THAT(VerdictIds(document), Not(Contains("healthy")));
 }
 
 TEST(Verdicts, StandWorstFirstThenLargestSavingFirst) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 41}, {"tail", 12}, {"idle", 18}, {"startup", 15}, {"cpu_wait", 14}});
   document["metrics"]["num_unfinished_chunks"] = 1;
-  EXPECT_THAT(Ids(document),
+  EXPECT_THAT(VerdictIds(document),
               ElementsAre("failing-chunks", "idle-workers", "startup-dominated", "cpu-contention", "long-tail"));
 }
 
@@ -576,68 +564,68 @@ TEST(Verdicts, BlameNoChunkSizeForATailThatIsLongerThanAnyChunk) {
   document["metrics"]["tail_time"] = 10;
   document["datasets"] = {{{"name", "ttbar"}, {"duration_max", 6}}};
   document["threads"] = {{{"name", "node:17/18"}, {"attempts", 16}}, {{"name", "node:17/19"}, {"attempts", 8}}};
-  EXPECT_THAT(Find(document, "long-tail").suggestion, HasSubstr("Use smaller chunks"));
+  EXPECT_THAT(FindVerdict(document, "long-tail").suggestion, HasSubstr("Use smaller chunks"));
   document["datasets"][0]["duration_max"] = 5;
-  const Verdict tail = Find(document, "long-tail");
+  const Verdict tail = FindVerdict(document, "long-tail");
   EXPECT_EQ(tail.sentence,
             "While the last chunks ran, free cores cost 20 % of the core-seconds; thread node:17/18 ran 16 of 24 "
             "chunks.");
   EXPECT_THAT(tail.suggestion, HasSubstr("chunks from one queue"));
   document["threads"][1]["attempts"] = 13;
-  EXPECT_THAT(Find(document, "long-tail").sentence, Not(HasSubstr("thread"))) << "about its share";
+  EXPECT_THAT(FindVerdict(document, "long-tail").sentence, Not(HasSubstr("thread"))) << "about its share";
 }
 
 TEST(Verdicts, SayThatShortChunksMakeMeasuringCostly) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["instrumentation_overhead"] = 0.5;
   document["metrics"]["busy_time_per_attempt"] = 1e-5;
-  EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
+  EXPECT_EQ(FindVerdict(document, "instrumentation-heavy").sentence,
             "Measuring itself took 50 % of the chunks' time: a chunk takes 10.0 µs on average.");
   document["metrics"]["instrumentation_overhead"] = nullptr;
   document["quality"]["not_measured"]["instrumentation_overhead"] = kTooManySeconds;
-  EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
+  EXPECT_EQ(FindVerdict(document, "instrumentation-heavy").sentence,
             "Measuring itself took longer than the chunks themselves: a chunk takes 10.0 µs on average.");
   document["metrics"]["instrumentation_overhead"] = 0.5;
   document["metrics"]["busy_time_per_attempt"] = 0.01;
   document["metrics"]["num_attempts"] = 100;
-  EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("a longer run"));
+  EXPECT_THAT(FindVerdict(document, "instrumentation-heavy").suggestion, HasSubstr("a longer run"));
   document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
-  EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("Stacks were taken"));
+  EXPECT_THAT(FindVerdict(document, "instrumentation-heavy").suggestion, HasSubstr("Stacks were taken"));
   document["functions"] = nlohmann::ordered_json::array();
   document["sections"][0]["count"] = 1000;
-  EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("not inside the event loop"));
+  EXPECT_THAT(FindVerdict(document, "instrumentation-heavy").suggestion, HasSubstr("not inside the event loop"));
 }
 
 TEST(Verdicts, SayWhereThreadsHadNoCpu) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 3}, {"cpu_wait", 10}, {"process_cpu", 21}, {"process_cpu_wait", 66}});
-  const Verdict contention = Find(document, "cpu-contention");
+  const Verdict contention = FindVerdict(document, "cpu-contention");
   EXPECT_EQ(contention.sentence,
             "Threads were runnable but got no CPU for 76 % of the core-seconds, mostly outside chunks.");
   EXPECT_THAT(contention.suggestion, HasSubstr("or there are more threads than cores"));
   document["metrics"]["oversubscribed_core_seconds"] = 0;
-  EXPECT_THAT(Find(document, "cpu-contention").suggestion,
+  EXPECT_THAT(FindVerdict(document, "cpu-contention").suggestion,
               AllOf(HasSubstr("Other programs, other workers, or threads without guards"), Not(HasSubstr("fewer"))));
   document["metrics"]["allocated_cores"] = 2;
   document["metrics"]["peak_cores"] = 8;
-  EXPECT_EQ(Find(document, "cpu-contention").suggestion,
+  EXPECT_EQ(FindVerdict(document, "cpu-contention").suggestion,
             "The workers share 2 cores and wanted up to 8 at once: run fewer workers, or fewer threads.");
-  EXPECT_THAT(Find(document, "largest-loss").sentence, HasSubstr("CPU outside chunks"));
-  EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("Put sections around"));
+  EXPECT_THAT(FindVerdict(document, "largest-loss").sentence, HasSubstr("CPU outside chunks"));
+  EXPECT_THAT(FindVerdict(document, "largest-loss").suggestion, HasSubstr("Put sections around"));
   document["process_sections"] = {{{"path", "just-in-time compilation"}, {"self_in_workers", 20}}};
-  EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("C++ functions instead of text"));
+  EXPECT_THAT(FindVerdict(document, "largest-loss").suggestion, HasSubstr("C++ functions instead of text"));
 }
 
 TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {
   nlohmann::ordered_json document = QuietRun();
   document["sections"] = {{{"path", "fill"}, {"self", 60}, {"total", 60}, {"cpu", 6}, {"share", 0.6}},
                           {{"path", "read"}, {"self", 20}, {"total", 20}, {"share", 0.2}}};
-  EXPECT_THAT(Find(document, "hot-section").suggestion, HasSubstr("--stacks")) << "it may have waited for a CPU";
+  EXPECT_THAT(FindVerdict(document, "hot-section").suggestion, HasSubstr("--stacks")) << "it may have waited for a CPU";
   document["waits"] = {{{"section", "fill"}, {"kind", "lock or condition"}, {"seconds", 40}}};
-  EXPECT_THAT(Find(document, "hot-section").suggestion, HasSubstr("--table waits"));
+  EXPECT_THAT(FindVerdict(document, "hot-section").suggestion, HasSubstr("--table waits"));
   document["waits"][0]["section"] = "read";
   document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
-  EXPECT_THAT(Find(document, "hot-section").suggestion,
+  EXPECT_THAT(FindVerdict(document, "hot-section").suggestion,
               testing::StartsWith("Look there first: crema show --table functions."));
 }
 
@@ -645,9 +633,9 @@ TEST(Verdicts, SayHowMuchOfASectionWasOnACpuOnlyWhereItHasNoSectionsInside) {
   nlohmann::ordered_json document = QuietRun();
   document["sections"] = {{{"path", "fill"}, {"self", 60}, {"total", 60}, {"cpu", 6}, {"share", 0.6}},
                           {{"path", "read"}, {"self", 20}, {"total", 20}, {"share", 0.2}}};
-  EXPECT_THAT(Find(document, "hot-section").sentence, HasSubstr("10 % of it on a CPU"));
+  EXPECT_THAT(FindVerdict(document, "hot-section").sentence, HasSubstr("10 % of it on a CPU"));
   document["sections"][0].update({{"total", 120}, {"cpu", 66}});
-  EXPECT_THAT(Find(document, "hot-section").sentence, Not(HasSubstr("on a CPU")));
+  EXPECT_THAT(FindVerdict(document, "hot-section").sentence, Not(HasSubstr("on a CPU")));
 }
 
 TEST(Verdicts, NameTheFunctionThatHasMostSamplesOfTheHotSection) {
@@ -659,10 +647,10 @@ TEST(Verdicts, NameTheFunctionThatHasMostSamplesOfTheHotSection) {
         {"section", section}, {"function", function}, {"samples", samples}, {"share", share}, {"share_error", 0.05}};
   };
   document["functions"] = {row("fill", "Fit", 60, 0.6), row("fill", "Sort", 40, 0.4), row("read", "Sort", 90, 1)};
-  EXPECT_EQ(Find(document, "hot-section").sentence,
+  EXPECT_EQ(FindVerdict(document, "hot-section").sentence,
             "Section fill takes 60 % of the chunks' time, most of its samples in Fit.");
   document["functions"][0] = row("fill", "Fit", 40, 0.5);
-  EXPECT_EQ(Find(document, "hot-section").sentence, "Section fill takes 60 % of the chunks' time.");
+  EXPECT_EQ(FindVerdict(document, "hot-section").sentence, "Section fill takes 60 % of the chunks' time.");
 }
 
 TEST(Verdicts, NameWhatHeldUpACommandWithoutChunks) {
@@ -671,10 +659,10 @@ TEST(Verdicts, NameWhatHeldUpACommandWithoutChunks) {
   EXPECT_THAT(Judge(MeasurementOf(document)), testing::IsEmpty());
   document["metrics"]["tree_cpu_system"] = 6;
   document["processes"] = {{{"name", "make"}, {"cpu_wait", 12}}};
-  EXPECT_THAT(Ids(document), ElementsAre("cpu-contention", "kernel-time"));
-  EXPECT_EQ(Find(document, "cpu-contention").sentence,
+  EXPECT_THAT(VerdictIds(document), ElementsAre("cpu-contention", "kernel-time"));
+  EXPECT_EQ(FindVerdict(document, "cpu-contention").sentence,
             "Threads of the command were runnable but got no CPU for 30 % of the core-seconds.");
-  EXPECT_EQ(Find(document, "kernel-time").sentence,
+  EXPECT_EQ(FindVerdict(document, "kernel-time").sentence,
             "43 % of the command's CPU time was spent in the kernel, 15 % of the core-seconds.");
 }
 

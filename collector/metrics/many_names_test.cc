@@ -141,14 +141,6 @@ void AddSectionsOutsideChunks(RecordAccumulator& to, int64_t count) {
   }
 }
 
-std::string DifferenceOfDocuments(const std::string& a, const std::string& b) {
-  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  if (at == a.end() && other == b.end()) return "";
-  const auto offset = static_cast<size_t>(at - a.begin());
-  const size_t from = offset > 200 ? offset - 200 : 0;
-  return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
-}
-
 std::string DocumentText(const RecordAccumulator& accumulator) {
   const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
   const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
@@ -161,14 +153,14 @@ void ExpectTheSameInEveryOrder(int64_t count, const Feed& feed, const RecordAccu
   {
     RecordAccumulator backwards;
     for (int64_t i = count; i-- > 0;) feed(backwards, i);
-    EXPECT_EQ(DifferenceOfDocuments(DocumentText(backwards), expected), "");
+    EXPECT_EQ(FirstDifference(DocumentText(backwards), expected), "");
   }
   std::vector<RecordAccumulator> parts(4);
   for (int64_t i = 0; i < count; ++i) feed(parts[static_cast<size_t>(i / 3 % 4)], i);
   parts[2].Merge(std::move(parts[0]));
   parts[3].Merge(std::move(parts[1]));
   parts[3].Merge(std::move(parts[2]));
-  EXPECT_EQ(DifferenceOfDocuments(DocumentText(parts[3]), expected), "");
+  EXPECT_EQ(FirstDifference(DocumentText(parts[3]), expected), "");
 }
 
 template <class Rows, class Value>

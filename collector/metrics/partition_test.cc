@@ -200,15 +200,6 @@ class Part {
   std::unique_ptr<RecordAccumulator> accumulator_ = std::make_unique<RecordAccumulator>();
 };
 
-// The first line in which two texts differ, which says more than two documents.
-std::string FirstDifference(const std::string& a, const std::string& b) {
-  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  if (at == a.end() && other == b.end()) return "";
-  const auto offset = static_cast<size_t>(at - a.begin());
-  const size_t from = offset > 200 ? offset - 200 : 0;
-  return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
-}
-
 // Logs as files, damaged here and there, as they are found in practice.
 class LogFiles {
  public:

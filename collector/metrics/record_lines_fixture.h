@@ -1,6 +1,7 @@
 // Record lines for tests: whole by default, so that a test states only what it is about.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -13,6 +14,8 @@ using Line = nlohmann::ordered_json;
 
 /// A time that tests count from, Unix nanoseconds.
 inline constexpr int64_t kEpoch = 1'790'000'000 * kSecondNs;
+
+inline int64_t Ns(double seconds) { return std::llround(seconds * 1e9); }
 
 inline int64_t At(double seconds) { return kEpoch + static_cast<int64_t>(seconds * 1e9); }
 
@@ -70,6 +73,15 @@ inline Line EndLine(double seconds) {
 inline Line SectionRowLine(const std::string& path, int64_t total_ns, int64_t self_ns) {
   return {{"path", path},       {"count", 1},         {"total_ns", total_ns},
           {"self_ns", self_ns}, {"min_ns", total_ns}, {"max_ns", total_ns}};
+}
+
+/// Where two texts differ first, which says more than two documents; empty if they do not.
+inline std::string FirstDifference(const std::string& a, const std::string& b) {
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (at == a.end() && other == b.end()) return "";
+  const auto offset = static_cast<size_t>(at - a.begin());
+  const size_t from = offset > 200 ? offset - 200 : 0;
+  return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
 }
 
 }  // namespace crema

@@ -501,7 +501,7 @@ RunBounds FindBounds(const std::optional<TreeFigures>& tree, const RecordFinding
 }
 
 /// The run's bounds, and the workers' lives, which are clipped to them.
-void MeasureObservedLives(const Observed& observed, RunFigures& figures) {
+void MeasureWorkerLives(const Observed& observed, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
   figures.bounds = FindBounds(figures.tree, figures.findings, observed.start_ns, observed.stop_ns);
@@ -568,7 +568,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
     stragglers.Fit();
     fits = stragglers.fits();
   });
-  const size_t lives = add("lives", kOrderBytes, [&] { MeasureObservedLives(observed, *figures); });
+  const size_t lives = add("lives", kOrderBytes, [&] { MeasureWorkerLives(observed, *figures); });
   add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
   const size_t ordered = add("order of starts", kOrderBytes, [&] { order = OrderByStart(attempts.rows); });
   pieces.back().leaves_lists = true;

@@ -44,7 +44,7 @@ std::string EscapedRange(const std::vector<std::string_view>& points, size_t fro
   return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
-std::string CutPoints(const std::vector<std::string_view>& points, size_t from, size_t most) {
+std::string Shortened(const std::vector<std::string_view>& points, size_t from, size_t most) {
   if (const size_t count = points.size() - from; count <= most) return EscapedRange(points, from, points.size());
   const size_t tail = most * 2 / 3;
   return EscapedRange(points, from, from + most - 1 - tail) + "…" +
@@ -58,7 +58,7 @@ std::string NameFrom(const std::vector<std::string_view>& points, size_t from, s
     title = fmt::format(" title=\"{}{}\"", EscapedRange(points, 0, std::min(points.size(), kLongestTitle)),
                         points.size() > kLongestTitle ? "…" : "");
   }
-  return fmt::format("<bdi{}>{}</bdi>", title, CutPoints(points, from, most));
+  return fmt::format("<bdi{}>{}</bdi>", title, Shortened(points, from, most));
 }
 
 /// The whole name is in the card of the pointer.

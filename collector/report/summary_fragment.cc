@@ -104,7 +104,7 @@ std::string Finding(const VerdictGroup& group) {
       Sentence(verdict.suggestion));
 }
 
-std::string FindingLines(const Measurement& measurement) {
+std::string FragmentFindings(const Measurement& measurement) {
   const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
   if (groups.empty()) return "<p class=\"muted\">Nothing stands out in what was measured.</p>";
   std::string html;
@@ -214,7 +214,7 @@ double Luminance(const Rgb& rgb) {
 
 std::string SummaryFragment(const Measurement& measurement) {
   std::string html = "<div class=\"crema\"><style>" + std::string(kStyle) + "</style>";
-  html += FragmentHead(measurement) + Figures(measurement) + FindingLines(measurement) + Budget(measurement);
+  html += FragmentHead(measurement) + Figures(measurement) + FragmentFindings(measurement) + Budget(measurement);
   html += TableHtml(SectionSummary(measurement), /*is_open=*/true);
   for (const SummaryTable& table : {DatasetSummary(measurement), WorkerSummary(measurement), CutSummary(measurement)}) {
     html += TableHtml(table, /*is_open=*/false);

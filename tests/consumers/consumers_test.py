@@ -73,11 +73,15 @@ class ConsumersTest(unittest.TestCase):
         self.assertEqual((chunks[0]["status"], chunks[0]["dataset"], chunks[0]["events"]), ("ok", "ttbar", 1000))
         self.assertEqual([section["path"] for section in chunks[0]["sections"]], ["select"])
 
-    def test_a_project_without_a_build_type_does_not_get_a_slow_recorder(self):
-        """The documents' test builds this project."""
+    def test_cmake_add_subdirectory(self):
+        """As docs/use_cmake.md does it, so that ccache knows the objects (tools/run_tests.py)."""
         project = self.copy_project("cmake_subdirectory")
-        run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", cwd=project)
-        self.assertRegex((project / "build/build.ninja").read_text(), r"FLAGS = .*-fno-rtti.* -O2\b")
+        run("cmake", "-B", "build", cwd=project)
+        run("cmake", "--build", "build", "-j", "2", cwd=project)
+        self.check_records(project / "build/analysis")
+        # a project without a build type does not get a slow recorder
+        flags = (project / "build/crema/CMakeFiles/crema_objects.dir/flags.make").read_text()
+        self.assertRegex(flags, r"CXX_FLAGS = .*-fno-rtti.* -O2\b")
 
     def check_find_package(self, prefix: pathlib.Path) -> None:
         project = self.copy_project("cmake_installed")

@@ -101,6 +101,9 @@ class DocsTest(unittest.TestCase):
     def check_command(self, snippet, folder, environment):
         status, output = run(["bash", "-euo", "pipefail", "-c", snippet.text], folder, environment)
         self.assertEqual(status, 0, f"\n{snippet.text}{output}")
+        if "crema show records\n" in snippet.text:
+            lines = [line for log in (folder / "records").rglob("*.jsonl") for line in log.read_text().splitlines()]
+            self.assertTrue(any('"type":"chunk"' in line for line in lines), f"\n{snippet.text}recorded no chunk")
 
     def put_data(self, folder):
         if not (folder / NANOAOD).exists():

@@ -265,7 +265,7 @@ import crema_hep as crema
 warnings.simplefilter("ignore")
 FILE = sys.argv[1]
 
-def executors():
+def executors():  # one retry shows as much as three, and a processor that fails runs half as often
     from coffea.processor import DaskExecutor, FuturesExecutor, IterativeExecutor
     yield "iterative", IterativeExecutor(status=False, retries=1)
     if not crema.enabled():  # with a pool, only what is recorded

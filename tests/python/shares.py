@@ -1,4 +1,4 @@
-"""A program that divides its CPU time between two functions as its name says."""
+"""A program that spends 70 % of its CPU time in `heavy`, and 30 % in `light`."""
 
 SHARES = """
 import sys

@@ -174,7 +174,7 @@ assert gc.isenabled()
 """
         self.record(text, python=self.python)
 
-    def test_the_collector_tells_functions_by_section(self):
+    def test_the_collector_shows_functions_by_section(self):
         self.run_shares(CREMA_STACKS="100")
         shown = [installed.PROGRAM, "show", self.records, "--json"]
         document = json.loads(subprocess.run(shown, capture_output=True, check=True).stdout)

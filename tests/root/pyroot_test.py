@@ -18,6 +18,8 @@ FIND = """
 import json
 import ROOT
 from crema_hep import root_library, sdk
+ROOT.RDataFrame(1)  # the guards need its library and that of crema
+ROOT.gSystem.Load(sdk.find().library)
 print(json.dumps(root_library.find_or_compile(ROOT, sdk.find().include, lambda compile: compile())))
 """
 
@@ -145,6 +147,13 @@ class CompiledOnceTest(root_case.PyrootCase):
             os.chmod(folder, 0o777)  # anybody may put a library there
             self.assertIsNone(self.library_in(folder))
             self.assertEqual(os.listdir(folder), [])
+        self.assertEqual(self.library_in(self.cache), self.first["library"])
+        with tempfile.TemporaryDirectory() as folder:
+            cache = pathlib.Path(shutil.copytree(self.cache, pathlib.Path(folder, "cache")))
+            (library,) = cache.iterdir()
+            self.assertEqual(self.library_in(cache), str(library))
+            library.chmod(0o777)
+            self.assertIsNone(self.library_in(cache))
 
     def test_a_compilation_that_failed_is_not_tried_again_the_same_day(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -153,8 +162,10 @@ class CompiledOnceTest(root_case.PyrootCase):
             compiler.write_text(f"#!/bin/sh\necho >> {counted}\nexit 1\n")
             compiler.chmod(0o700)
             cache = pathlib.Path(folder, "cache")
-            for _ in range(2):
-                self.assertIsNone(self.library_in(cache, CXX=str(compiler)))
+            said, chunks, _ = self.run_with(cache, CXX=str(compiler))
+            self.assertIsNone(said["library"])
+            self.assertEqual(chunks, self.chunks)
+            self.assertIsNone(self.library_in(cache, CXX=str(compiler)))
             self.assertEqual(counted.read_text(), "\n")
             self.assertEqual([path.suffix for path in cache.iterdir()], [".failed"])
 
@@ -162,7 +173,6 @@ class CompiledOnceTest(root_case.PyrootCase):
         with tempfile.TemporaryDirectory() as folder:
             cache = pathlib.Path(shutil.copytree(self.cache, pathlib.Path(folder, "cache")))
             (library,) = cache.iterdir()
-            library.unlink()
             library.write_bytes(b"no library")
             said, chunks, _ = self.run_with(cache)
             self.assertIsNone(said["library"])

@@ -473,7 +473,7 @@ void AddCounts(const AttemptCounts& other, AttemptCounts& counts) {
   }
 }
 
-std::optional<int64_t> SumOfKnown(const std::optional<int64_t>& one, const std::optional<int64_t>& other) {
+std::optional<int64_t> SumIfBoth(const std::optional<int64_t>& one, const std::optional<int64_t>& other) {
   if (!one.has_value() || !other.has_value()) return std::nullopt;
   return SaturatingAdd(*one, *other);
 }
@@ -494,8 +494,8 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddTimes(const AttemptRow& row, int64_t
   const std::optional<int64_t> blocked_ns = ChunkBlocked(row, helpers);
   totals.cpu_wait_ns.Add(Known(row.cpu_wait_ns), chunks);
   totals.blocked_ns.Add(blocked_ns, chunks);
-  totals.lane_cpu_wait_ns.Add(SumOfKnown(Known(row.cpu_wait_ns), HelperCpuWait(row, helpers)), chunks);
-  totals.lane_blocked_ns.Add(SumOfKnown(blocked_ns, HelperBlocked(row, helpers)), chunks);
+  totals.lane_cpu_wait_ns.Add(SumIfBoth(Known(row.cpu_wait_ns), HelperCpuWait(row, helpers)), chunks);
+  totals.lane_blocked_ns.Add(SumIfBoth(blocked_ns, HelperBlocked(row, helpers)), chunks);
   totals.system_cpu_ns.Add(Known(row.system_cpu_ns), chunks);
   totals.minor_faults.Add(Known(row.minor_faults), chunks);
   totals.major_faults.Add(Known(row.major_faults), chunks);

@@ -7,7 +7,7 @@
 namespace crema {
 namespace {
 
-AttemptRow ExpectedChunk(uint32_t process, uint32_t input, int64_t events, double seconds) {
+AttemptRow ChunkOfInput(uint32_t process, uint32_t input, int64_t events, double seconds) {
   AttemptRow attempt;
   attempt.process = process;
   attempt.input = input;
@@ -18,14 +18,14 @@ AttemptRow ExpectedChunk(uint32_t process, uint32_t input, int64_t events, doubl
 }
 
 /// Two processes and two files of one dataset; 1 s and 1 ms an event, process 1 at `factor` times that.
-std::vector<AttemptRow> ChunksByFactor(double factor) {
+std::vector<AttemptRow> ChunksWithSlowProcess(double factor) {
   std::vector<AttemptRow> attempts;
   for (int i = 0; i < 40; ++i) {
     const int64_t events = 1000 + 100 * (i % 7);
     const uint32_t process = i % 4 == 0 ? 1 : 0;
     const double seconds = 1 + 1e-3 * static_cast<double>(events);
     attempts.push_back(
-        ExpectedChunk(process, static_cast<uint32_t>(i % 2), events, seconds * (process == 1 ? factor : 1)));
+        ChunkOfInput(process, static_cast<uint32_t>(i % 2), events, seconds * (process == 1 ? factor : 1)));
   }
   return attempts;
 }
@@ -34,7 +34,7 @@ const std::vector<uint32_t> kOneDataset = {0, 0};
 const std::vector<uint32_t> kFileOfInput = {0, 1};
 
 TEST(ExpectedTime, IsWhatWasTakenWhereNobodyIsSlow) {
-  const std::vector<AttemptRow> attempts = ChunksByFactor(1);
+  const std::vector<AttemptRow> attempts = ChunksWithSlowProcess(1);
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
   const ExpectedTimes times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits);
   for (const ExpectedTime& time : times.by_process) {
@@ -43,7 +43,7 @@ TEST(ExpectedTime, IsWhatWasTakenWhereNobodyIsSlow) {
 }
 
 TEST(ExpectedTime, TellsTheSlowWorkerFromTheOthers) {
-  const std::vector<AttemptRow> attempts = ChunksByFactor(3);
+  const std::vector<AttemptRow> attempts = ChunksWithSlowProcess(3);
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
   const std::vector<ExpectedTime> times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits).by_process;
   ASSERT_EQ(times.size(), 2u);
@@ -54,7 +54,7 @@ TEST(ExpectedTime, TellsTheSlowWorkerFromTheOthers) {
 }
 
 TEST(ExpectedTime, SumsByFile) {
-  const std::vector<AttemptRow> attempts = ChunksByFactor(3);  // the slow worker reads file 0 only
+  const std::vector<AttemptRow> attempts = ChunksWithSlowProcess(3);  // the slow worker reads file 0 only
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
   const std::vector<ExpectedTime> times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits).by_file;
   ASSERT_EQ(times.size(), 2u);
@@ -63,10 +63,10 @@ TEST(ExpectedTime, SumsByFile) {
 }
 
 TEST(ExpectedTime, LeavesOutWhatNoFitJudges) {
-  std::vector<AttemptRow> attempts = ChunksByFactor(1);
-  attempts.push_back(ExpectedChunk(2, 0, AttemptRow::kUnknown, 100));
-  attempts.push_back(ExpectedChunk(3, 2, 1000, 100));  // alone in its dataset
-  AttemptRow failed = ExpectedChunk(4, 0, 1000, 100);
+  std::vector<AttemptRow> attempts = ChunksWithSlowProcess(1);
+  attempts.push_back(ChunkOfInput(2, 0, AttemptRow::kUnknown, 100));
+  attempts.push_back(ChunkOfInput(3, 2, 1000, 100));  // alone in its dataset
+  AttemptRow failed = ChunkOfInput(4, 0, 1000, 100);
   failed.status = AttemptState::kFailed;
   attempts.push_back(failed);
   const std::vector<uint32_t> datasets = {0, 0, 1};

@@ -43,7 +43,7 @@ std::vector<Group> GroupBySize(absl::Span<const ChunkPoint> points) {
 }
 
 /// The slope with half of the pairs' weight on either side; the mean of two where the weight parts between them.
-double SlopeOfGroups(const std::vector<Group>& groups) {
+double WeightedSlope(const std::vector<Group>& groups) {
   struct Slope {
     double value;
     double weight;
@@ -98,7 +98,7 @@ RobustFit FitLine(absl::Span<ChunkPoint> points) {
   const std::vector<Group> groups = GroupBySize(points);
   if (groups.size() >= 2) {
     fit.slope_known = true;
-    fit.seconds_per_event = SlopeOfGroups(groups);
+    fit.seconds_per_event = WeightedSlope(groups);
   }
   fit.fixed_seconds = ExactQuantiles<double>(RestsOf(points, fit.seconds_per_event), {0.5})[0];
   return fit;

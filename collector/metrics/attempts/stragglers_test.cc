@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
+#include "collector/metrics/record_lines_fixture.h"
+
 namespace crema {
 namespace {
-
-int64_t Ns(double seconds) { return std::llround(seconds * 1e9); }
 
 AttemptRow Chunk(uint32_t input, int64_t events, double seconds) {
   static int64_t start = 0;

@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "collector/idioms/seconds.h"
+#include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {
 namespace {
-
-int64_t BudgetNs(double seconds) { return std::llround(seconds * 1e9); }
 
 // A planted run; times in seconds since its start.
 struct PlantedRun {
@@ -22,14 +21,14 @@ struct PlantedRun {
   std::vector<HelperTimes> helpers;
   RunWindow run;
 
-  explicit PlantedRun(double seconds) { run = {1000 * kSecondNs, 1000 * kSecondNs + BudgetNs(seconds)}; }
+  explicit PlantedRun(double seconds) { run = {1000 * kSecondNs, 1000 * kSecondNs + Ns(seconds)}; }
 
   uint32_t AddProcess(double start, double stop, int64_t cores) {
     ProcessRow process;
     process.host = "node";
     process.pid = static_cast<int64_t>(processes.size()) + 1;
-    process.start_ns = run.start_ns + BudgetNs(start);
-    process.last_ns = run.start_ns + BudgetNs(stop);
+    process.start_ns = run.start_ns + Ns(start);
+    process.last_ns = run.start_ns + Ns(stop);
     process.declared_threads = cores;
     processes.push_back(process);
     return static_cast<uint32_t>(processes.size() - 1);
@@ -39,8 +38,8 @@ struct PlantedRun {
   AttemptRow& AddChunk(uint32_t process, double start, double stop) {
     AttemptRow attempt;
     attempt.process = process;
-    attempt.start_ns = run.start_ns + BudgetNs(start);
-    attempt.duration_ns = BudgetNs(stop) - BudgetNs(start);
+    attempt.start_ns = run.start_ns + Ns(start);
+    attempt.duration_ns = Ns(stop) - Ns(start);
     attempt.cpu_ns = attempt.duration_ns;
     attempt.cpu_wait_ns = 0;
     attempt.is_result = true;
@@ -59,17 +58,17 @@ struct PlantedRun {
   void AddHelpers(AttemptRow& attempt, double scope, double in_union, double cpu, double wait) {
     attempt.helpers = static_cast<uint32_t>(helpers.size());
     HelperTimes times;
-    times.scope_ns = BudgetNs(scope);
-    times.union_ns = BudgetNs(in_union);
-    times.cpu_ns = BudgetNs(cpu);
-    times.cpu_wait_ns = BudgetNs(wait);
+    times.scope_ns = Ns(scope);
+    times.union_ns = Ns(in_union);
+    times.cpu_ns = Ns(cpu);
+    times.cpu_wait_ns = Ns(wait);
     helpers.push_back(times);
   }
 
   void AddSample(uint32_t process, double time, double cpu) {
     ProcessSample sample;
-    sample.time_ns = run.start_ns + BudgetNs(time);
-    sample.cpu_ns = BudgetNs(cpu);
+    sample.time_ns = run.start_ns + Ns(time);
+    sample.cpu_ns = Ns(cpu);
     processes[process].samples.push_back(sample);
   }
 
@@ -320,7 +319,7 @@ TEST(Budget, CallsRunDelayOutsideChunksNeitherStartUpNorIdle) {
   for (const auto& [time, cpu, delay] :
        std::vector<std::tuple<double, double, double>>{{3.9, 0.9, 3}, {8, 2.9, 5}, {10, 2.9, 6}, {12, 4.9, 6}}) {
     planted.AddSample(process, time, cpu);
-    planted.processes[process].samples.back().run_delay_ns = BudgetNs(delay);
+    planted.processes[process].samples.back().run_delay_ns = Ns(delay);
   }
   AttemptRow& first = planted.AddChunk(process, 4, 8);
   first.cpu_ns = 2 * kSecondNs;

@@ -71,7 +71,7 @@ struct BlockedTimes {
   OptionalSum blocked;
 };
 
-void AddWaits(const AttemptRow& row, const std::vector<HelperTimes>& helpers, BlockedTimes* times) {
+void AddBlocked(const AttemptRow& row, const std::vector<HelperTimes>& helpers, BlockedTimes* times) {
   const std::optional<int64_t> blocked_ns = ChunkBlocked(row, helpers), of_helpers = HelperBlocked(row, helpers);
   if (!blocked_ns.has_value() || !of_helpers.has_value()) return;
   const HelperTimes helper = row.helpers == AttemptRow::kNone ? HelperTimes() : helpers[row.helpers];
@@ -488,9 +488,9 @@ std::vector<WaitSumRow> DivideBlocked(const std::vector<WaitCount>& counts, cons
   std::vector<BlockedTimes> times(attempts.datasets.size());
   const auto times_of = [&](const AttemptRow& row) { return &times[attempts.dataset_of_input[row.input]]; };
   for (const AttemptRow& row : attempts.rows) {
-    if (HasEnded(row)) AddWaits(row, attempts.helpers, times_of(row));
+    if (HasEnded(row)) AddBlocked(row, attempts.helpers, times_of(row));
   }
-  for (const SummedAttempts& summed : attempts.summed) AddWaits(summed.row, attempts.helpers, times_of(summed.row));
+  for (const SummedAttempts& summed : attempts.summed) AddBlocked(summed.row, attempts.helpers, times_of(summed.row));
   std::map<std::string, Samples> samples;
   for (const WaitCount& count : counts) {
     samples[count.dataset][{count.section, count.kind, count.object, count.function}] += count.samples;

@@ -5,19 +5,18 @@
 #include <optional>
 #include <vector>
 
+#include "collector/metrics/record_lines_fixture.h"
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
 namespace {
 
-int64_t StepNs(double seconds) { return std::llround(seconds * 1e9); }
-
 ProcessSample WorkerSample(double seconds, std::optional<int64_t> rss = std::nullopt,
                            std::optional<double> cpu = std::nullopt) {
   ProcessSample sample;
-  sample.time_ns = StepNs(seconds);
+  sample.time_ns = Ns(seconds);
   sample.rss_bytes = rss;
-  if (cpu.has_value()) sample.cpu_ns = StepNs(*cpu);
+  if (cpu.has_value()) sample.cpu_ns = Ns(*cpu);
   return sample;
 }
 
@@ -28,8 +27,7 @@ struct Workers {
 
   Workers& Add(double start, double stop, double cores, std::vector<ProcessSample> samples = {},
                std::optional<int64_t> limit = std::nullopt) {
-    lives.push_back(
-        {static_cast<uint32_t>(processes.size()), StepNs(start), StepNs(stop), cores, CoresSource::kDeclared});
+    lives.push_back({static_cast<uint32_t>(processes.size()), Ns(start), Ns(stop), cores, CoresSource::kDeclared});
     processes.emplace_back();
     processes.back().samples = std::move(samples);
     processes.back().memory_limit_bytes = limit;
@@ -37,7 +35,7 @@ struct Workers {
   }
   MetricSet Measure() const {
     MetricSet metrics;
-    MeasureWorkers(lives, processes, {0, StepNs(10)}, &metrics);
+    MeasureWorkers(lives, processes, {0, Ns(10)}, &metrics);
     return metrics;
   }
 };
