@@ -15,6 +15,7 @@ TEST_DATA = re.compile(r"test_data = .*?(?=\n    \w+ = |\Z)", re.DOTALL)
 INCLUDED = re.compile(r'^#include "(collector/\w+)/', re.MULTILINE)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
 
+COLD = ast.literal_eval(re.search(r"^_COLD = (\[.*?\])", BAZEL, re.MULTILINE)[1])
 # {package of the collector: packages that it uses}, as Bazel enforces it
 COLLECTOR = ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", BAZEL, re.MULTILINE | re.DOTALL)[1])
 
@@ -66,6 +67,12 @@ class PackagesTest(unittest.TestCase):
     def setUp(self):
         self.uses = {name.strip("`"): uses for name, _, uses in table("| package | what it is | uses |")}
         self.said = {name: set(re.findall(r"`([^`]+)`", uses)) for name, uses in self.uses.items()}
+
+    def test_what_uses_boost_math_is_not_compiled_with_o1(self):
+        """With -O1, Boost.Math computes constants when the program starts (collector/package.bzl)."""
+        sources = [path for name in COLD for path in (CHECKOUT / "collector" / name).rglob("*.[ch]*")]
+        self.assertGreater(len(sources), len(COLD))
+        self.assertEqual([path.name for path in sources if "boost/math" in path.read_text()], [])
 
     def test_a_package_uses_what_its_build_files_say(self):
         for package, used in dependencies(self.said).items():
