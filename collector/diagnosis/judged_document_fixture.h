@@ -48,6 +48,12 @@ inline nlohmann::ordered_json QuietRun() {
 
 /// The same of a document as of its measurement.
 inline std::vector<Verdict> Judge(const nlohmann::ordered_json& document) { return Judge(MeasurementOf(document)); }
+inline void AddInsight(nlohmann::ordered_json* document) {
+  Measurement measurement = MeasurementOf(*document);
+  AddInsight(&measurement);
+  *document = JsonOf(measurement);
+}
+
 inline std::vector<std::string> VerdictIds(const nlohmann::ordered_json& document) {
   std::vector<std::string> ids;
   for (const Verdict& verdict : Judge(document)) ids.push_back(verdict.id);
@@ -61,12 +67,6 @@ inline Verdict FindVerdict(const nlohmann::ordered_json& document, const std::st
   }
   ADD_FAILURE() << id << " did not fire";
   return {};
-}
-
-inline void AddInsight(nlohmann::ordered_json* document) {
-  Measurement measurement = MeasurementOf(*document);
-  AddInsight(&measurement);
-  *document = JsonOf(measurement);
 }
 
 inline Measurement WithMetrics(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }

@@ -211,10 +211,10 @@ inline constexpr double kMostMissedSeconds = 0.2;  ///< by which it may differ i
 inline constexpr double kMostSlopeError = 0.25;    ///< of a chunk's time: then what is beside its events is not known
 inline constexpr double kGapsOfABarrier = 20;      ///< if no lane was busy for more usual gaps than this, ...
 inline constexpr double kShareOfABarrier = 0.01;   ///< ... and for more of the run, all waited for something
-inline constexpr double kFewestOverlaps = 10;  ///< so many are expected by chance: if there is none, it is no accident
-inline constexpr double kUnexplained = 0.8;    ///< of the lower bound: a run below it waits for something else, too
-inline constexpr double kAboveBound = 1.05;    ///< of the upper bound: its figures are not of one kind of event
-inline constexpr double kNotableShare = 0.05;  ///< of the latency, or of the events
+inline constexpr double kFewestOverlaps = 10;      ///< expected by chance: to see none of so many is no accident
+inline constexpr double kUnexplained = 0.8;        ///< of the lower bound: a run below it waits for something else, too
+inline constexpr double kAboveBound = 1.05;        ///< of the upper bound: its figures are not of one kind of event
+inline constexpr double kNotableShare = 0.05;      ///< of the latency, or of the events
 
 // What measuring costs, and how a saving is shown.
 inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");

@@ -1,7 +1,9 @@
 // Record lines for tests: whole by default, so that a test states only what it is about.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

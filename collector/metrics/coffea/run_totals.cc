@@ -34,7 +34,7 @@ SourcedValue<T> FirstKnown(const std::vector<SourcedValue<T>>& values) {
   return {};
 }
 
-std::string Spoken(std::string_view source) {
+std::string Phrase(std::string_view source) {
   if (source == kReport) return "the Coffea report";
   return source == kByDataset ? "the metrics by dataset" : "the records";
 }
@@ -50,7 +50,7 @@ std::optional<std::string> Difference(std::string_view what, const std::optional
   const bool is_opening =
       what.find(kBytes) != std::string_view::npos && (theirs > ours ? their_source : our_source) != kRecords;
   return fmt::format("{}: {} in {}, {} in {} ({} apart); the first is used{}", what, HumanNumber(*ours),
-                     Spoken(our_source), HumanNumber(*theirs), Spoken(their_source), HumanPercent(difference / larger),
+                     Phrase(our_source), HumanNumber(*theirs), Phrase(their_source), HumanPercent(difference / larger),
                      is_opening ? ". Coffea counts the bytes of opening files, too" : "");
 }
 
