@@ -18,7 +18,7 @@ constexpr char kWaitsAreNotKnown[] =
 constexpr char kNoTwoAtOnce[] =
     "The run never had two chunks at once: whether several would wait for one another, for a lock or a server, cannot "
     "be seen in it. Run it with two.";
-constexpr size_t kMostReplayedWhole = 200'000;  // chunks: for fewer a range takes a second
+constexpr size_t kMostReplayedWhole = 20'000;  // chunks
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
   const double missed = std::abs(replayed - run.wall_time);

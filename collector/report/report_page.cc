@@ -195,7 +195,7 @@ std::vector<PageChart> DrawCharts(const ChartInput& input) {
 }
 
 // Replaying more takes longer than anybody waits for a page.
-constexpr double kMostReplayed = 200'000;
+constexpr double kMostReplayed = 500'000;
 
 RunOutlook RefusedOutlook(const std::string& reason) {
   return {{{"predicted", Json::array()}, {"refused", reason}}, {}};
