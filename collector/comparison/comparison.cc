@@ -193,7 +193,7 @@ std::string PairWords(const PairedChange& change) {
   }
   if (!change.between_runs.has_value()) {
     return text + fmt::format(" The range assumes that equal runs differ by ±{}; several runs a side measure it.",
-                              HumanPercent(kBetweenRuns));
+                              HumanPercent(change.assumed));
   }
   std::vector<std::string> needed;
   for (const double effect : kEffectsOfRuns) {

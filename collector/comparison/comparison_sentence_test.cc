@@ -55,6 +55,7 @@ PairedChange SlowerByPieces() {
   change.effects = {{"select", 0.052, 0.04, 0.06, 0.5, true}, {"(other)", 0.009, 0.001, 0.0056, 0.5, false}};
   change.paired_by = "chunk";
   change.pairs = 2252;
+  change.assumed = 0.02;
   return change;
 }
 

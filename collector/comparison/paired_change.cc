@@ -460,7 +460,8 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Comp
   for (size_t i = 0; i + 1 < changes.size(); ++i) {
     parts.push_back({match.parts[i], FromDraws(changes[i], std::move(draws[i]), widening), sum.before[i] / all});
   }
-  JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, kBetweenRuns, &change);
+  change.assumed = kBetweenRuns + kSecondsBetweenRuns / std::max(1e-9, all);
+  JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, change.assumed, &change);
   const auto is_short = [](const PieceMatch::Seconds& of) {
     return kShortOfCpu.Holds(of.waiting / std::max(1e-9, of.waiting + of.cpu));
   };

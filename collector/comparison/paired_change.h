@@ -102,6 +102,7 @@ struct PairedChange {
   size_t runs_before = 1;
   size_t runs_after = 1;
   std::optional<double> between_runs;  ///< standard deviation of equal runs, measured: a part of their time
+  double assumed = 0;                  ///< where it was not: by so much of their time equal runs may differ
 };
 
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after);

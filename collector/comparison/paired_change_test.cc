@@ -202,6 +202,14 @@ TEST(PairedChange, OfRunsThatSeemEqualHoldsOnlyWhatWasMeasured) {
   EXPECT_FALSE(change.is_short_of_cpu);
 }
 
+TEST(PairedChange, OfAFewMillisecondsIsNotClaimed) {
+  const PairedChange change = ComparePieces(StarvedRun(0.00025, 0, 0, 1), StarvedRun(0.00027, 0, 0, 1));
+  EXPECT_NEAR(change.change, 0.08, 0.001);
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kUnclear) << "2 ms of 25: equal runs differ by as much";
+  const PairedChange longer = ComparePieces(StarvedRun(0.025, 0, 0, 1), StarvedRun(0.027, 0, 0, 1));
+  EXPECT_EQ(longer.conclusion, ChangeConclusion::kSlower) << "0.2 s of 2.5";
+}
+
 TEST(PairedChange, OfSectionsAddsUpToThatOfAll) {
   const PairedChange change = ComparePieces(MadeRun(1, 1), MadeRun(2, 1.5));
   EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);

@@ -187,6 +187,7 @@ inline constexpr Bound kMoreThanItsShare =
 /// 90 % of equal runs on a machine that nobody else uses are within this part of their time of each other: clocks,
 /// caches and where memory lies. It stands for what is not known where there is one run; several runs measure it.
 inline constexpr double kBetweenRuns = 0.02;
+inline constexpr double kSecondsBetweenRuns = 0.005;  ///< beside it: page faults and clock rates of a short run
 inline constexpr double kNotableChange = 0.05;  ///< of the baseline's value, or 5 points of a share
 inline constexpr size_t kFewestPairs = 5;       ///< a range of fewer pairs, or chunks of a side, means nothing
 inline constexpr double kSameWork = 1.01;       ///< most events over least: a few failed chunks

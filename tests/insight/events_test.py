@@ -61,7 +61,8 @@ class EventsTest(MeasuredRunsCase):
         self.assertIsNone(other["wall_time"])
         self.assertIn("--streams", other["not_told"])
         scaled = self.json_of("scaling", run)
-        self.assertEqual([point["cores"] for point in scaled["points"]], [1.5, 3, 6, 12, 24])
+        # the measured point has the cores that the process got: fewer than 3 on a busy machine
+        self.assertEqual([point["cores"] for point in scaled["points"] if point["predicted"]], [1.5, 6, 12, 24])
         self.assertIsNotNone(next(point for point in scaled["points"] if not point["predicted"])["latency"])
 
     def test_external_waits_are_not_made_shorter_by_cores(self):
