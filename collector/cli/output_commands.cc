@@ -210,7 +210,9 @@ void AddExportCommand(CLI::App* program, int* status) {
       ->required()
       ->option_text("FORMAT")
       ->check(CLI::IsMember(Mapped<std::string>(ExportFormats(), &ExportFormat::name)));
-  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
+  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")
+      ->required()
+      ->type_name("PATH");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_flag(
       "--without-result", options->without_result,
@@ -374,6 +376,7 @@ void AddPlotCommand(CLI::App* program, int* status) {
   plot->add_flag("--list", options->list, "List the charts; with a SOURCE, say for which charts it has no figures");
   plot->add_option("-o,--output", options->output.path,
                    "FILE.png, .svg, .pdf or .json; for several charts a directory, or a pattern with {name}")
+      ->type_name("PATH")
       ->capture_default_str();
   plot->add_option("--format", options->output.formats,
                    "Formats of the files in a directory: png, svg, pdf, json (default png)")
