@@ -3,7 +3,6 @@
 
 #include <cctype>
 #include <cstdio>
-#include <fstream>
 #include <set>
 
 #include "collector/cli/measured_source.h"
@@ -11,6 +10,7 @@
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/whole_file.h"
 #include "collector/plot_data/run_detail.h"
 #include "collector/render/renderer.h"
 #include "collector/terminal/terminal_box.h"
@@ -144,12 +144,6 @@ std::string SpecificationText(const Chart& chart) {
   return chart.spec.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-absl::StatusOr<std::string> ContentOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::InternalError(path.string() + ": the renderer wrote nothing");
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 /// All pictures at once; a renderer costs more to start than a picture to draw.
 absl::Status WritePictures(const std::vector<Chart>& charts, const std::vector<PlannedFile>& files,
                            const PlotOutput& output, const std::string& directory) {
@@ -165,9 +159,9 @@ absl::Status WritePictures(const std::vector<Chart>& charts, const std::vector<P
   for (size_t i = 0; i < files.size(); ++i) {
     absl::Status status = (*rendered)[i];
     if (status.ok()) {
-      absl::StatusOr<std::string> content = ContentOf(jobs[i].picture_path);
+      absl::StatusOr<std::string> content = ReadText(jobs[i].picture_path);
       status = content.ok() ? WritePicture(files[i].path, MarkedPicture(*std::move(content), files[i].format))
-                            : content.status();
+                            : absl::InternalError(jobs[i].picture_path + ": the renderer wrote nothing");
     }
     if (!status.ok() && first_failure.ok()) {
       first_failure = absl::Status(status.code(), fmt::format("{}: {}", files[i].path, std::string(status.message())));
