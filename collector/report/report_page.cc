@@ -10,7 +10,6 @@
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
-#include "collector/report/page_assets.h"
 #include "collector/scaling/scaling_study.h"
 #include "crema/version.h"
 #include "fmt/format.h"
