@@ -1,4 +1,5 @@
-// The standard charts of a run as Vega-Lite specifications: what `crema plot` draws and the report page shows.
+// Charts as Vega-Lite specifications: the standard ones of a run, which `crema plot` draws and the report page shows,
+// and those of what `crema history` and other commands found.
 #pragma once
 
 #include "absl/status/statusor.h"

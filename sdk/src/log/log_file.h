@@ -14,9 +14,7 @@ namespace crema::internal {
 
 struct Recorder;
 
-// The `file` line: what a file holds in all.
-
-/// Writes the line, the first time that this process reports the file. Without a file's name nothing is written.
+/// Writes the `file` line, the first time that this process reports the file. Without a file's name nothing is written.
 /// Negative numbers: unknown.
 void WriteFileLine(Recorder* recorder, std::string_view file, std::int64_t branches, std::int64_t bytes,
                    std::int64_t compressed_bytes) noexcept;
