@@ -1,10 +1,9 @@
 #include "collector/charts/chart.h"
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
-#include "collector/charts/chart_table.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
@@ -35,6 +34,12 @@ std::string SourceLine(const Measurement& measurement) {
 std::string LabelOf(std::string_view metric) {
   const MetricDefinition* definition = FindMetric(metric);
   return definition == nullptr ? std::string(metric) : definition->label;
+}
+
+/// The row of one chart; null where the name is none, or stands for many.
+const ChartKind* FindChartKind(std::string_view name) {
+  const ChartKind* kind = FindBy(ChartKinds(), &ChartKind::name, name);
+  return kind == nullptr || kind->draw == nullptr ? nullptr : kind;
 }
 
 /// A chart before it has figures: what it is called and what it asks.

@@ -1,9 +1,8 @@
-#include "collector/charts/chart_table.h"
-
+// The table of charts: names, what they answer, and the function that draws each.
 #include "collector/charts/families.h"
-#include "collector/idioms/sequences.h"
 
 namespace crema {
+
 const std::vector<ChartKind>& ChartKinds() {
   static const std::vector<ChartKind> kTable = {
       {"activity_breakdown", "Where time goes", "Where did the core-seconds go?",
@@ -78,11 +77,6 @@ const std::vector<ChartKind>& ChartKinds() {
        "a bar for each run, with the interval of a mean; needs --baseline", nullptr},
   };
   return kTable;
-}
-
-const ChartKind* FindChartKind(std::string_view name) {
-  const ChartKind* kind = FindBy(ChartKinds(), &ChartKind::name, name);
-  return kind == nullptr || kind->draw == nullptr ? nullptr : kind;
 }
 
 }  // namespace crema

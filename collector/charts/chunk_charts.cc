@@ -2,6 +2,7 @@
 #include "collector/charts/families.h"
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/bytes.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 
@@ -379,8 +380,7 @@ Drawing DrawMemoryVsEvents(const ChartInput& input) {
   const CountGrid* grid = input.detail->FindGrid("events", "rss_stop_bytes");
   if (grid == nullptr || grid->count == 0)
     return NotDrawn("no chunk has both a number of events and its process's memory");
-  constexpr double kMebibyte = 1024.0 * 1024;
-  Json values = GridValues(*grid, 1 / kMebibyte);
+  Json values = GridValues(*grid, 1.0 / kMebibyte);
   values.update({{"height", 280}, {"y title", "memory of the process at the chunk's end [MiB]"}});
   const auto slope = input.measurement->Metric("rss_slope");
   std::string finding = fmt::format("{} at most", HumanMemory(grid->y_max));

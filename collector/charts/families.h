@@ -1,4 +1,5 @@
-// The drawing functions of all charts, by the file that has them. Names are those of docs/plots.md.
+// The drawing functions of all charts, by the file that has them, and the boxes of the timeline. Names are those of
+// docs/plots.md.
 #pragma once
 
 #include "collector/charts/chart.h"

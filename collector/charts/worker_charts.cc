@@ -5,6 +5,7 @@
 #include "collector/charts/time_charts.h"
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/bytes.h"
 #include "collector/idioms/sequences.h"
 #include "collector/plot_data/run_detail.h"
 
@@ -72,7 +73,6 @@ class HeatMap {
   Json cells_ = Json::array(), names_ = Json::array();
 };
 
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr size_t kMostPanels = 16;
 constexpr size_t kMostBars = 40;
 

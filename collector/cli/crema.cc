@@ -23,19 +23,18 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
   return command;
 }
 
-// What holds for the options of all commands. Nothing has the name "": an empty variable of a script, most likely. A
+// What holds for the options of all commands. No place has the name "": an empty variable of a script, most likely. A
 // named option takes one value each time that it is given, so that a SOURCE may follow it.
 void SetRulesOfOptions(CLI::App* program) {
-  constexpr const char* kPaths[] = {
-      "SOURCE",  "DIR",        "--output", "--baseline",   "--coffea-report", "--metrics-by-dataset",
-      "--spill", "--python",   "--bind",   "--token-file", "--host",          "--write-share",
-      "--chart", "--expected", "--junit"};
+  constexpr std::string_view kPlaces[] = {"ADDRESS", "DIR", "FILE", "NAME", "PATH", "SOURCE"};
   const CLI::Validator is_given([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   for (CLI::App* command : program->get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
-      const std::string name = option->get_name();
-      if (std::find(std::begin(kPaths), std::end(kPaths), name) != std::end(kPaths)) option->check(is_given);
-      if (!option->get_positional()) option->allow_extra_args(false);
+      const bool is_named = !option->get_positional();
+      const std::string text = option->get_option_text();
+      const std::string kind = !is_named ? option->get_name() : text.empty() ? option->get_type_name() : text;
+      if (absl::c_linear_search(kPlaces, kind)) option->check(is_given);
+      if (is_named) option->allow_extra_args(false);
     }
   }
 }

@@ -142,6 +142,23 @@ class EmptyPaths(unittest.TestCase):
                 self.assertRegex(result.stderr, rf"^crema: [^\n]*see `crema {arguments[0]} --help`\n$")
                 self.assertEqual(os.listdir(folder), ["logs"])
 
+    def test_are_refused_by_each_option_whose_help_says_that_it_takes_a_place(self):
+        tried = set()
+        for command in re.findall(
+            r"(?m)^  ([a-z]+) ", crema("--help").stdout.split("Subcommands:")[1].split("Example:")[0]
+        ):
+            places = r"ADDRESS|DIR|FILE|PATH|SOURCE"
+            help_text = crema(command, "--help").stdout
+            options = re.findall(rf"(?m)^  (?:-\w,)?(--[\w-]+) (?:{places})\b", help_text)
+            for option in [*options, *re.findall(rf"(?m)^  ({places}) TEXT", help_text)]:
+                with self.subTest(command=command, option=option):
+                    result = crema(command, option, "") if option.startswith("--") else crema(command, "")
+                    self.assertEqual((result.returncode, result.stdout), (2, ""))
+                    self.assertEqual(result.stderr, f"crema: {option}: is empty; see `crema {command} --help`\n")
+                tried.add(option)
+        expected = {"SOURCE", "DIR", "--output", "--before", "--after", "--chart", "--coffea-report", "--bind"}
+        self.assertLessEqual(expected, tried)
+
 
 class Coffea(unittest.TestCase):
     def setUp(self):

@@ -1,4 +1,4 @@
-// The SDK that lies beside the program: `bin/crema` of the same prefix.
+// `crema doctor`: what this machine lets crema measure, and what to do about the rest; the SDK beside the program.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +32,6 @@ absl::StatusOr<std::string> PkgConfigField(const std::filesystem::path& module, 
 /// NotFound.
 absl::StatusOr<std::string> FindLibraryToLoad(const std::filesystem::path& program, const std::string& name,
                                               const std::string& folder);
-
-// What this machine lets crema measure, and what to do about what is missing.
 
 enum class CheckState {
   kGood,

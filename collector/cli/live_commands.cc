@@ -114,7 +114,8 @@ void AddServeCommand(CLI::App* program, int* status) {
   auto options = std::make_shared<ServeOptions>();
   AddLiveOptions(serve, &options->live);
   serve->add_option("--port", options->port, "Port (default 0: a free one, which is printed)");
-  serve->add_option("--bind", options->bind, "Address to listen on (default: only this machine can connect)");
+  serve->add_option("--bind", options->bind, "Address to listen on (default: only this machine can connect)")
+      ->type_name("ADDRESS");
   serve->add_option("--host", options->host_names, "Another host name under which browsers reach this server")
       ->option_text("NAME");
   CLI::Option* token = serve->add_option("--token", options->token,
@@ -123,9 +124,11 @@ void AddServeCommand(CLI::App* program, int* status) {
   token->check(
       [](const std::string& text) { return CanBeToken(text) ? "" : "a token is 8 to 256 letters, digits and -._~"; });
   CLI::Option* token_file =
-      serve->add_option("--token-file", options->token_file,
-                        "File of the token, for scrapers. If there is none, crema makes one that only you can read "
-                        "(0600). Then crema prints the token only on a terminal");
+      serve
+          ->add_option("--token-file", options->token_file,
+                       "File of the token, for scrapers. If there is none, crema makes one that only you can read "
+                       "(0600). Then crema prints the token only on a terminal")
+          ->type_name("FILE");
   CLI::Option* no_token = serve->add_flag("--no-token", options->no_token, "Anybody who can reach the server may look");
   token->excludes(token_file);
   no_token->excludes(token)->excludes(token_file);

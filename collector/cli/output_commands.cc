@@ -3,7 +3,6 @@
 
 #include <cctype>
 #include <cstdio>
-#include <fstream>
 #include <set>
 
 #include "collector/cli/measured_source.h"
@@ -11,6 +10,7 @@
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/whole_file.h"
 #include "collector/plot_data/run_detail.h"
 #include "collector/render/renderer.h"
 #include "collector/terminal/terminal_box.h"
@@ -144,12 +144,6 @@ std::string SpecificationText(const Chart& chart) {
   return chart.spec.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-absl::StatusOr<std::string> ContentOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::InternalError(path.string() + ": the renderer wrote nothing");
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 /// All pictures at once; a renderer costs more to start than a picture to draw.
 absl::Status WritePictures(const std::vector<Chart>& charts, const std::vector<PlannedFile>& files,
                            const PlotOutput& output, const std::string& directory) {
@@ -165,9 +159,9 @@ absl::Status WritePictures(const std::vector<Chart>& charts, const std::vector<P
   for (size_t i = 0; i < files.size(); ++i) {
     absl::Status status = (*rendered)[i];
     if (status.ok()) {
-      absl::StatusOr<std::string> content = ContentOf(jobs[i].picture_path);
+      absl::StatusOr<std::string> content = ReadText(jobs[i].picture_path);
       status = content.ok() ? WritePicture(files[i].path, MarkedPicture(*std::move(content), files[i].format))
-                            : content.status();
+                            : absl::InternalError(jobs[i].picture_path + ": the renderer wrote nothing");
     }
     if (!status.ok() && first_failure.ok()) {
       first_failure = absl::Status(status.code(), fmt::format("{}: {}", files[i].path, std::string(status.message())));
@@ -210,7 +204,9 @@ void AddExportCommand(CLI::App* program, int* status) {
       ->required()
       ->option_text("FORMAT")
       ->check(CLI::IsMember(Mapped<std::string>(ExportFormats(), &ExportFormat::name)));
-  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
+  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")
+      ->required()
+      ->type_name("PATH");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_flag(
       "--without-result", options->without_result,
@@ -374,6 +370,7 @@ void AddPlotCommand(CLI::App* program, int* status) {
   plot->add_flag("--list", options->list, "List the charts; with a SOURCE, say for which charts it has no figures");
   plot->add_option("-o,--output", options->output.path,
                    "FILE.png, .svg, .pdf or .json; for several charts a directory, or a pattern with {name}")
+      ->type_name("PATH")
       ->capture_default_str();
   plot->add_option("--format", options->output.formats,
                    "Formats of the files in a directory: png, svg, pdf, json (default png)")

@@ -1,4 +1,4 @@
-// Where charts go: one file, a file for each by a pattern, or a directory of them.
+// Writes charts as one file, a file for each by a pattern, or into a directory; the option --chart of other commands.
 #pragma once
 
 #include "CLI/App.hpp"

@@ -92,7 +92,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
                       "Directories of record logs, measurements, roastcoffea measurements, - or a named pipe for "
                       "record logs one after another, " +
                           EngineSourcesHelp());
-  collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
+  collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required()->type_name("DIR");
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
   collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
   collect->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
@@ -128,7 +128,7 @@ void AddMergeCommand(CLI::App* program, int* status) {
                    "Measurements that have their records, or directories of record logs")
       ->required()
       ->expected(1, 1 << 20);
-  merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
+  merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required()->type_name("DIR");
   merge->add_option("--name", options->measure.name, "Name of the merged run");
   AddSavedOptions(merge, options.get());
   merge->callback([options, status] { *status = Merge(*options); });
@@ -383,9 +383,11 @@ void AddReportCommand(CLI::App* program, int* status) {
   command->add_option(
       "SOURCE", options->source,
       "A measurement, a directory of record logs, a roastcoffea measurement, or " + EngineSchedulersHelp());
-  command->add_option(
-      "-o,--output", options->path,
-      "The file to write; - is stdout (default: report.html, which is put into SOURCE if that is a measurement)");
+  command
+      ->add_option(
+          "-o,--output", options->path,
+          "The file to write; - is stdout (default: report.html, which is put into SOURCE if that is a measurement)")
+      ->type_name("FILE");
   command
       ->add_option("--baseline", options->baseline,
                    "Another run: key figures show the difference, charts show this run in grey")

@@ -294,7 +294,8 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       "  crema run -o service --pid 4711");
   auto plan = std::make_shared<RunPlan>();
   plan->command = command;
-  run->add_option("-o,--output", plan->directory, "Directory of the measurement (default: crema-<time>)");
+  run->add_option("-o,--output", plan->directory, "Directory of the measurement (default: crema-<time>)")
+      ->type_name("DIR");
   CLI::Option* pid = run->add_option("--pid", plan->pid, "Watch this process and its children, instead of a command");
   pid->check(WholeNumber(1, kAnyCount));
   run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
@@ -13,6 +12,7 @@
 #include "collector/exports/export_format.h"
 #include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/whole_file.h"
 #include "collector/prediction/observed_run.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
@@ -135,9 +135,7 @@ void CheckSources(const CompareOptions& options) {
 /// Makes way for new gates where old ones are.
 void RemoveOldGates(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return;
-  std::ifstream file(path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.find(kSuiteOfGates) == std::string::npos) {
+  if (ReadText(path).value_or("").find(kSuiteOfGates) == std::string::npos) {
     throw Failure(absl::AlreadyExistsError(path + ": crema did not write it; give --junit another name"));
   }
   std::filesystem::remove(path);

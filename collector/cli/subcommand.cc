@@ -142,10 +142,12 @@ void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
   subcommand
       ->add_option("--coffea-report", options->coffea_reports,
                    "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
+      ->type_name("FILE")
       ->take_all();
   subcommand
       ->add_option("--metrics-by-dataset", options->metrics_by_dataset,
                    "JSON: {dataset: {entries, duration, performance_counters: {num_requested_bytes}}}")
+      ->type_name("FILE")
       ->take_all();
 }
 

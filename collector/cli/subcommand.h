@@ -1,4 +1,4 @@
-// What the subcommands have in common: exit statuses, and the one line in which a person hears of a failure.
+// What the subcommands have in common: exit statuses, messages on stderr, and options; the function that adds each.
 #pragma once
 
 #include <exception>

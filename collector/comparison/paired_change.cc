@@ -398,9 +398,7 @@ bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
   }
   if (effect.share <= 0) return true;  // there was no such section before
   if (ratios.empty()) return false;
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::nth_element(ratios.begin(), middle, ratios.end());
-  return kSeenInPairs.Holds((*middle - 1) / (effect.change / effect.share));
+  return kSeenInPairs.Holds((UpperMedian(std::move(ratios)) - 1) / (effect.change / effect.share));
 }
 
 /// Threads wait for a CPU where they compute. So no more waiting can be given to a wrong part than blocked time got.

@@ -5,6 +5,7 @@
 #include "collector/diagnosis/verdict_table.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
 namespace {
@@ -197,16 +198,11 @@ Ranks RanksOf(size_t n) {
   return ranks;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
-}
-
-ResourceAdviceRow Describe(const char* resource, std::vector<double> used, const std::vector<double>& requested) {
+ResourceAdviceRow Describe(const char* resource, std::vector<double> used, std::vector<double> requested) {
   ResourceAdviceRow row;
   row.resource = resource;
   row.jobs = used.size();
-  if (!requested.empty()) row.requested = Median(requested);
+  if (!requested.empty()) row.requested = ExactQuantile(requested, 0.5);
   if (!kJobsOfRequest.Holds(*row.jobs)) {
     row.reason = fmt::format("fewer than {:g} jobs reported what they used: their {:g} % quantile is just the largest",
                              kJobsOfRequest.value, kRequestQuantile * 100);
@@ -301,7 +297,8 @@ std::vector<ResourceAdviceRow> AdviseResources(const Measurement& measurement) {
     if (worker.cores.has_value()) cores.push_back(*worker.cores);
   }
   if (!has_jobs) return {};
-  return {Describe("memory", std::move(peaks), memory), Describe("cores", std::move(used_cores), cores)};
+  return {Describe("memory", std::move(peaks), std::move(memory)),
+          Describe("cores", std::move(used_cores), std::move(cores))};
 }
 
 }  // namespace crema

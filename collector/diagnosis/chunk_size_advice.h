@@ -1,5 +1,5 @@
-// How many events a chunk should have, from the robust fits, the cores and the memory limits: docs/verdicts.md,
-// "Chunk-size advice".
+// Advice for the next run: how many events a chunk should have (docs/verdicts.md, "Chunk-size advice"), and what to ask
+// a batch system for.
 #pragma once
 
 #include "collector/measurement/measurement.h"

@@ -1,4 +1,5 @@
-// "The core-second budget" of docs/metrics.md as the document holds it, ready to be judged and drawn.
+// What verdicts are judged from: the core-second budget as the document holds it, whether a run left enough behind,
+// growing memory, and lost workers.
 #pragma once
 
 #include "collector/measurement/measurement.h"

@@ -1,5 +1,5 @@
-// When a figure is good, worth a look, or bad: the one table that the terminal, the report, the live page, the list of
-// what can be trusted, the headline and the verdicts share.
+// The key figures of a run, and when each is good, worth a look, or bad: the one table that the terminal, the report,
+// the live page, the list of what can be trusted, the headline and the verdicts share.
 #pragma once
 
 #include "collector/diagnosis/between_runs.h"

@@ -1,4 +1,4 @@
-// Names of files, workers and sections as sentences can hold them.
+// What terminal, page and notebook say in the same words: names, figures, waits, quotas, and events of task frameworks.
 #pragma once
 
 #include "collector/measurement/measurement.h"

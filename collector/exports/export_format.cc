@@ -3,15 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <fstream>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "collector/files/output_directory.h"
 #include "collector/idioms/listing.h"
 #include "collector/idioms/text.h"
+#include "collector/idioms/whole_file.h"
 #include "collector/measurement/cells.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
@@ -29,9 +27,8 @@ bool IsFormula(const std::string& text) {
 
 /// Whether a small file of the directory names crema as its writer.
 bool FileNamesCrema(std::string_view directory, const char* file, std::string_view mark = "\"written_by\": \"crema") {
-  std::ifstream in(std::filesystem::path(directory) / file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  return text.find(mark) != std::string::npos;
+  const absl::StatusOr<std::string> text = ReadText(std::filesystem::path(directory) / file);
+  return text.ok() && text->find(mark) != std::string::npos;
 }
 
 constexpr std::string_view kFlameGraph = "open {0} at https://www.speedscope.app, or flamegraph.pl {0} > flames.svg";

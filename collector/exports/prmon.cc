@@ -1,4 +1,5 @@
 #include "collector/exports/export_format.h"
+#include "collector/idioms/bytes.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
@@ -8,8 +9,6 @@
 
 namespace crema {
 namespace {
-
-constexpr double kKibibyte = 1024;
 
 enum class CounterKind { kCounter, kHeld };
 

@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/exports/export_format.h"
+#include "collector/idioms/bytes.h"
 #include "collector/measurement/measurement.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/sums_so_far.h"
@@ -22,8 +23,6 @@ struct RoastcoffeaChunkCounts {
   int64_t ok = 0;
   int64_t events = 0;  ///< of ok attempts
 };
-
-constexpr double kMebibyte = 1024.0 * 1024.0;
 
 Json MetricOrNull(const Measurement& measurement, std::string_view key) {
   return measurement.Metric(key).has_value() ? JsonOf(*measurement.metrics.Find(key)) : Json();

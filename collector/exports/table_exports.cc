@@ -4,6 +4,7 @@
 #include "absl/strings/numbers.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
+#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
@@ -37,9 +38,8 @@ template <class T>
 Json OrNull(const std::optional<T>& value) {
   return value.has_value() ? Json(*value) : Json();
 }
-Json Seconds(const std::optional<int64_t>& ns) { return ns.has_value() ? Json(*ns / 1e9) : Json(); }
-Json Ratio(double numerator, double denominator) { return denominator > 0 ? Json(numerator / denominator) : Json(); }
-double DurationSeconds(const ChunkFact& chunk) { return chunk.duration_ns() / 1e9; }
+Json SecondsOrNull(const std::optional<int64_t>& ns) { return ns.has_value() ? Json(Seconds(*ns)) : Json(); }
+double DurationSeconds(const ChunkFact& chunk) { return Seconds(chunk.duration_ns()); }
 
 template <auto kMember>
 Json Fact(const Attempt& attempt) {
@@ -49,27 +49,27 @@ Json Fact(const Attempt& attempt) {
 template <auto kOf>
 Json MeasuredSeconds(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
-  return Seconds(kOf(measured.row, measured.helpers));
+  return SecondsOrNull(kOf(measured.row, measured.helpers));
 }
 Json Joined(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
   const std::optional<OwnerTime> owner = SplitOwnerTime(measured.row, measured.helpers);
-  return owner.has_value() && owner->wait_known ? Seconds(owner->joined_ns) : Json();
+  return owner.has_value() && owner->wait_known ? SecondsOrNull(owner->joined_ns) : Json();
 }
 Json Duration(const Attempt& attempt) { return attempt.has_ended() ? Json(DurationSeconds(attempt.chunk)) : Json(); }
 Json TimePerEvent(const Attempt& attempt) {
   if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
-  return Ratio(DurationSeconds(attempt.chunk), static_cast<double>(*attempt.chunk.events));
+  return OrNull(Ratio(DurationSeconds(attempt.chunk), *attempt.chunk.events));
 }
 Json EventRate(const Attempt& attempt) {
   if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
-  return Ratio(static_cast<double>(*attempt.chunk.events), DurationSeconds(attempt.chunk));
+  return OrNull(Ratio(*attempt.chunk.events, DurationSeconds(attempt.chunk)));
 }
 Json RssDeltaOf(const Attempt& attempt) { return OrNull(RssDelta(MeasuredOf(attempt).row)); }
 
 template <auto kMember>
 Json GpuSeconds(const Attempt& attempt) {
-  return attempt.gpu.has_value() ? Seconds((*attempt.gpu).*kMember) : Json();
+  return attempt.gpu.has_value() ? SecondsOrNull((*attempt.gpu).*kMember) : Json();
 }
 template <auto kMember>
 Json GpuCount(const Attempt& attempt) {
@@ -102,7 +102,7 @@ constexpr ChunkField kFields[] = {
     {"bytes_read", Fact<&ChunkFact::bytes_read>},
     {"bytes_uncompressed", Fact<&ChunkFact::bytes_uncompressed>},
     {"cpu", MeasuredSeconds<ChunkCpu>},
-    {"cpu_wait", [](const Attempt& attempt) { return Seconds(attempt.chunk.cpu_wait_ns); }},
+    {"cpu_wait", [](const Attempt& attempt) { return SecondsOrNull(attempt.chunk.cpu_wait_ns); }},
     {"joined", Joined},
     {"blocked", MeasuredSeconds<ChunkBlocked>},
     {"cpu_ns", Fact<&ChunkFact::cpu_ns>},

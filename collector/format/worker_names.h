@@ -1,4 +1,5 @@
-// Names of workers as people distinguish them, without what all of a run's workers share; and characters of names.
+// Names as people read them: workers without what all share, short functions, and what a misspelt name may stand for.
+// means.
 #pragma once
 
 #include <set>

@@ -37,7 +37,8 @@ constexpr double kNormal90 = 1.282;  // 9 of 10 are below
 // Change-Point Problems", Int. Stat. Rev. 56 (1988) 31): (1 - exp(-x / 2))^2 = 0.9.
 constexpr double kPlaces90 = 5.94;
 
-double MedianOf(std::vector<double> values) {
+/// The mean of both values in the middle where there are two.
+double MeanMedian(std::vector<double> values) {
   const size_t half = values.size() / 2;
   std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(half), values.end());
   const double upper = values[half];
@@ -54,7 +55,7 @@ double NoiseOf(const std::vector<double>& values) {
     steps.push_back(std::fabs(values[i] - values[i - 1]));
     sum += steps.back();
   }
-  double noise = kMadToSigma * MedianOf(steps) / std::sqrt(2);
+  double noise = kMadToSigma * MeanMedian(steps) / std::sqrt(2);
   // Most neighbours are equal, as counts are.
   if (noise == 0) noise = kMeanToSigma * sum / static_cast<double>(steps.size()) / std::sqrt(2);
   const double smallest = std::max(1e-9 * largest, std::numeric_limits<double>::min());
@@ -66,7 +67,7 @@ std::vector<double> WithoutOutliers(const std::vector<double>& values, double no
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t begin = i < 2 ? 0 : i - 2, end = std::min(i + 3, values.size());
     const double around =
-        MedianOf({values.begin() + static_cast<ptrdiff_t>(begin), values.begin() + static_cast<ptrdiff_t>(end)});
+        MeanMedian({values.begin() + static_cast<ptrdiff_t>(begin), values.begin() + static_cast<ptrdiff_t>(end)});
     kept[i] = std::clamp(values[i], around - kOutlier * noise, around + kOutlier * noise);
   }
   return kept;

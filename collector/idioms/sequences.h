@@ -71,6 +71,14 @@ auto LargestBy(const List& list, const Function& of) {
   return largest;
 }
 
+/// The value in the middle, the larger one where there are two; `values` must not be empty. Quantiles of figures are of
+/// another rank (docs/metrics.md, "Rules").
+inline double UpperMedian(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// 0, 1, ..., `count` - 1.
 template <class Index>
 std::vector<Index> Indices(size_t count) {

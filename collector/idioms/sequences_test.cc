@@ -83,5 +83,11 @@ TEST(Sequences, ValueOrIsTheOtherOneWhereTheMapHasNone) {
   EXPECT_EQ(ValueOr(sizes, "b", 7), 7);
 }
 
+TEST(UpperMedian, IsTheLargerOfTwoValuesInTheMiddle) {
+  EXPECT_EQ(UpperMedian({3, 1, 2}), 2);
+  EXPECT_EQ(UpperMedian({4, 1, 3, 2}), 3);
+  EXPECT_EQ(UpperMedian({7}), 7);
+}
+
 }  // namespace
 }  // namespace crema

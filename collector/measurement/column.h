@@ -1,4 +1,5 @@
-// The values of a measurement's rows: a number, a text or a truth value, each of which may be null.
+// The columns of a measurement's rows: each is declared once, with the types of its values, and how they are read and
+// written.
 #pragma once
 
 #include <cmath>

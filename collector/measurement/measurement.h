@@ -1,4 +1,4 @@
-// The name of the format of measurement.json (docs/measurements.md, "What a measurement holds").
+// A measurement of a run: its figures and tables, as the program works with them, and as measurement.json holds them.
 #pragma once
 
 #include <map>
@@ -54,8 +54,6 @@ class MetricSet {
   std::map<std::string, MetricValue, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> reasons_;
 };
-
-// A measurement of a run: its figures and tables, as the program works with them.
 
 /// Why a share is null whose parts come to more than the whole.
 inline constexpr std::string_view kTooManySeconds = "its parts take longer than the time that there was for them";

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/files/output_directory.h"
 #include "collector/idioms/listing.h"
+#include "collector/idioms/whole_file.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
 
@@ -23,12 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 constexpr size_t kCopiedBytes = size_t{1} << 20;
-
-absl::StatusOr<std::string> ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(fmt::format("{}: cannot be read ({})", path.string(), strerror(errno)));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 // Copies a log that may grow meanwhile, up to its last whole line.
 absl::Status CopyLog(const fs::path& from, const fs::path& to) {

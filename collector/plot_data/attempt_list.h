@@ -1,4 +1,4 @@
-// Every attempt of a run in a few numbers each: what the reductions work on.
+// Every attempt of a run in a few numbers each, and memory, CPU and reading over time: what pictures are reduced from.
 #pragma once
 
 #include "collector/measurement/measurement.h"

@@ -1,4 +1,4 @@
-// The names of the record log `crema.records/1` (docs/record_log.md).
+// What the lines of a record log `crema.records/1` say (docs/record_log.md), one plain struct for each type of line.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// SeenNumbers: which chunk numbers a process has used. They count up from 0, so a bit each is enough.
+// What is new in a line of sums, of which each holds all so far; and which chunk numbers a process has used.
 #pragma once
 
 #include <map>

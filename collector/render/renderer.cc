@@ -6,16 +6,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "collector/files/output_directory.h"
-#include "fmt/format.h"
+#include "collector/idioms/whole_file.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -73,10 +69,8 @@ std::vector<std::string> PythonsToTry(const std::string& named) {
   return candidates;
 }
 
-std::string TextOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+/// Empty if it cannot be read.
+std::string TextOf(const fs::path& path) { return ReadText(path).value_or(""); }
 
 /// Exit status of a command with its output in files; 127 where it was not found, 128 + signal where one killed it.
 int Run(std::vector<std::string> command, const fs::path& output, const fs::path& errors) {

@@ -97,7 +97,7 @@ def main():
     style = "\n".join(pathlib.Path(name).read_text(encoding="utf-8") for name in options.style)
     script = "\n".join(pathlib.Path(name).read_text(encoding="utf-8") for name in options.script)
     script = f"(function(){{\n{script}\n}})();"
-    print('#include "collector/report/page_assets.h"\n\nnamespace crema {\n')
+    print('#include "collector/report/page_block.h"\n\nnamespace crema {\n')
     print(asset("PageStyle", smaller(style, "css", options.installed)))
     print(asset("PageScript", smaller(script, "js", options.installed)))
     print(asset("ChartScript", chart_script(options.installed)))

@@ -16,6 +16,18 @@ struct PageChart {
 /// That are shown before one unfolds the others: more than three things to do are none.
 inline constexpr size_t kMostFindings = 3;
 
+/// What the page brings along, which the build makes from page/ and the npm packages.
+struct PageAsset {
+  std::string_view text;
+  std::string_view hash;  ///< as a Content-Security-Policy wants it: `'sha256-…'`
+};
+
+extern const PageAsset kPageStyle;
+extern const PageAsset kPageScript;
+/// Vega, Vega-Lite and Vega's interpreter; empty where the build did not find them.
+extern const PageAsset kChartScript;
+extern const std::string_view kChartScriptVersions;  ///< `vega 6.4.0, vega-lite 6.5.0, ...`
+
 /// What had to be left out so that the file stays small.
 struct PageLimits {
   size_t table_rows = 200;

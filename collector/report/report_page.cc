@@ -10,7 +10,6 @@
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
-#include "collector/report/page_assets.h"
 #include "collector/scaling/scaling_study.h"
 #include "crema/version.h"
 #include "fmt/format.h"
@@ -125,6 +124,23 @@ bool MayHaveFineMetrics(const Measurement& measurement) {
   return has_finding || !measurement.fine.empty() || measurement.run.engine.has_value();
 }
 
+/// Tables that no block shows row by row, folded: `blocks` are all those that might. The three that are left out have
+/// a form of their own there.
+PageBlock TablesBlock(const PageInput& input, const std::vector<PageBlock>& blocks) {
+  constexpr std::array<std::string_view, 3> kInOwnForm = {"budget", "fine", "verdicts"};
+  PageBlock block = {"tables", "Other tables", "Tables of the measurement that are not above."};
+  for (const Table& table : Tables()) {
+    const std::string figures = fmt::format("data-key=\"{}[", table.key);
+    const bool is_above = absl::c_any_of(
+        blocks, [&figures](const PageBlock& other) { return other.html.find(figures) != std::string::npos; });
+    if (is_above || table.size(input.measurement) == 0 || absl::c_linear_search(kInOwnForm, table.key)) continue;
+    block.html += Fold(table.key, DocumentHtmlTable(CellsOf(table, input.measurement),
+                                                    {table.key, table.key, "", input.limits.table_rows}));
+  }
+  if (!block.html.empty()) block.html = "<div class=\"folds\">" + block.html + "</div>\n";
+  return block;
+}
+
 std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
   const bool is_tree_only = IsProcessTreeOnly(input.measurement);
@@ -132,6 +148,9 @@ std::string Write(const PageInput& input, const Json& chart_config) {
        {OverviewBlock, TimelineBlock, TimeBlock, OutlookBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock,
         FineBlock, CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
     if (make == FineBlock && !MayHaveFineMetrics(input.measurement)) continue;
+    if (make == EnvironmentBlock) {
+      if (PageBlock tables = TablesBlock(input, blocks); !tables.html.empty()) blocks.push_back(std::move(tables));
+    }
     const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
     if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));

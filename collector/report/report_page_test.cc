@@ -273,6 +273,42 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
       "Nothing is predicted from this run: chunks are missing"));
 }
 
+/// A row in each table, with a value in each column.
+Json DocumentWithAllTables() {
+  Json document;
+  for (const Table& table : Tables()) {
+    Json row;
+    for (const Column& column : table.columns()) {
+      row[std::string(column.key)] = column.unit.empty() ? Json("some text") : Json(1);
+    }
+    document[std::string(table.key)] = Json::array({row});
+  }
+  return document;
+}
+
+TEST(ReportPage, EachTableOfTheMeasurementIsOnThePage) {
+  const Json document = DocumentWithAllTables();
+  const std::string page = PageOf(document, NothingRecorded());
+  for (const Table& table : Tables()) {
+    ASSERT_EQ(table.size(MeasurementOf(document)), 1) << table.key;
+    const std::string mark = table.key == "budget"     ? "<table class=\"budget\">"
+                             : table.key == "fine"     ? "id=\"fine-function\""
+                             : table.key == "verdicts" ? "<div class=\"findings\">"
+                                                       : "data-key=\"" + std::string(table.key) + "[0].";
+    EXPECT_TRUE(absl::StrContains(page, mark)) << table.key;
+  }
+  const std::string others = BlockOf(page, "tables");
+  EXPECT_TRUE(absl::StrContains(others, "<summary>gpu_kernels</summary>")) << "a finding sends readers there";
+  EXPECT_FALSE(absl::StrContains(others, "<summary>datasets</summary>")) << "it has a card";
+  EXPECT_EQ(BlockOf(PageOf(Json::object(), NothingRecorded()), "tables"), "");
+}
+
+TEST(ReportPage, OtherTablesEndAfterAsManyRowsAsThoseOfTheBlocks) {
+  Json document;
+  for (int i = 0; i < 201; ++i) document["threads"].push_back({{"name", std::to_string(i)}, {"chunks", 1}});
+  EXPECT_TRUE(absl::StrContains(BlockOf(PageOf(document, NothingRecorded()), "tables"), "1 more in measurement.json."));
+}
+
 TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
   Json document = {{"datasets", Json::array()}};
   for (int i = 0; i < 150; ++i)

@@ -1,4 +1,4 @@
-// Who may ask the live server for what.
+// The live run that is looked at once a second, everything that is served of it, and who may ask for what.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -50,8 +50,6 @@ std::string TokenCookie(std::string_view token);
 /// one and is its user's alone (0600). Errors: others can read or write the file, or own it; no regular file; what it
 /// holds can be no token.
 absl::StatusOr<std::string> TokenOfFile(const std::string& path);
-
-// A live run that is looked at once a second, and everything that is served of it.
 
 /// Values, and tables of rows with keys, each with the number of the change that made it what it is.
 class DeltaStore {

@@ -1,5 +1,5 @@
-// Which attempts are at the same chunk, and which processes are the same (docs/record_log.md, "What a reader does"):
-// the one place, for tables, pictures and the live page.
+// One attempt at one chunk: what the collector keeps of its line, and which attempts are at the same chunk, and which
+// processes are the same (docs/record_log.md, "What a reader does"), for tables, pictures and the live page.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,6 @@ inline uint64_t ChunkIdentity(StableHash input_identity, const ChunkInput& input
   }
   return input_identity.Add(*input.entry_start).Add(*input.entry_stop).value();
 }
-
-// One attempt at one chunk: what the collector keeps of it after its line was read.
 
 /// One recorded process: its life, its cores, its memory.
 enum class ProcessState : uint8_t {

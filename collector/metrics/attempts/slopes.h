@@ -1,4 +1,4 @@
-// Whether memory grows from chunk to chunk.
+// Two slopes over chunks: whether memory grows, and whether chunks wait for longer while more of them are open.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,6 @@ struct RssSlope {
 /// and some events known. Where a process's samples have its anonymous memory, pages of files and shared memory come
 /// off the RSS. `attempts` are by recording process and number, as `AttemptFindings` has them.
 std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::vector<ProcessRow>& processes = {});
-
-// Whether chunks wait for longer while more of them are open: a resource that all of them share.
 
 /// A resource that serves R events a second blocks each of k open chunks for k / R an event, so the slope is 1 / R:
 /// that of Theil-Sen (Sen, JASA 63, 1968) on medians of at most 24 groups of a dataset's `ok` attempts by their mean

@@ -1,4 +1,5 @@
-// Chunks that took far longer than their size explains, and chunks that are far larger than their like.
+// Chunks that took far longer than their size explains or are far larger than their like, and times in which all took
+// longer.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What one attempt's lanes were doing: its share of each part of the budget.
+// What lanes were doing: an attempt's share of each part of the budget, and all lanes and cores over time.
 #pragma once
 
 #include "collector/metrics/attempts/attempt_row.h"

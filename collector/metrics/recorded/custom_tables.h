@@ -1,4 +1,4 @@
-// Users' own metrics (`RecordMetric`), summed over ended attempts (docs/metrics.md, "custom_metrics").
+// Users' own metrics (`RecordMetric`; docs/metrics.md, "custom_metrics") and cuts (`RecordCut`), summed over attempts.
 #pragma once
 
 #include "collector/measurement/recorded.h"

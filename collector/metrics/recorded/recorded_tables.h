@@ -1,4 +1,5 @@
-// What libraries count that crema loads into programs: allocations (docs/inside.md) and work of GPUs (docs/gpu.md).
+// Tables of what records say: allocations, work of GPUs, memory sections, attributes, requests to storage, spans, files
+// and their columns.
 #pragma once
 
 #include "collector/measurement/breakdowns.h"

@@ -1,4 +1,4 @@
-// A 64-bit hash that is the same in every process and on every day, so that parts read apart can be merged.
+// Tables of names that never grow beyond a limit (`GroupedSums`), and the hash that decides which names they keep.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,9 @@
 
 namespace crema {
 
-/// Takes fields one after another; a text's length is part of it, so ("ab", "c") differs from ("a", "bc"). Not for
-/// hostile input. The mixing is that of splitmix64 (Steele, Lea, Flood: OOPSLA 2014), one round for 8 bytes.
+/// A 64-bit hash that is the same in every process and on every day, so that parts read apart can be merged. Takes
+/// fields one after another; a text's length is part of it, so ("ab", "c") differs from ("a", "bc"). Not for hostile
+/// input. The mixing is that of splitmix64 (Steele, Lea, Flood: OOPSLA 2014), one round for 8 bytes.
 class StableHash {
  public:
   StableHash& Add(uint64_t value) {
@@ -49,8 +50,6 @@ class StableHash {
 };
 
 inline uint64_t HashOf(std::string_view text) { return StableHash().Add(text).value(); }
-
-// A table of names that never grows beyond a limit, and keeps the same names however the records were split.
 
 /// What stands for names that found no room.
 inline constexpr std::string_view kOtherName = "(other)";

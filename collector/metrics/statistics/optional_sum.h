@@ -1,4 +1,4 @@
-// An exact sum of integers of which some may not be known.
+// Sums whose summands may not be known, ratios of such sums, and sums of floating-point numbers.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Several exact quantiles of many values in a few passes, without sorting them.
+// Quantiles: exact ones in a few passes without sorting, and a sketch of any number of values in bounded memory.
 #pragma once
 
 #include <array>

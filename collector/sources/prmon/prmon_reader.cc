@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
+#include "collector/idioms/bytes.h"
 #include "collector/idioms/seconds.h"
 #include "collector/records/tree_facts.h"
 #include "nlohmann/json.hpp"
@@ -19,8 +20,6 @@ namespace {
 
 /// Values of one row, or of the summary's `Max`, under prmon's names and in prmon's units (s, kB, B).
 using PrmonValues = std::map<std::string, int64_t, std::less<>>;
-
-constexpr int64_t kKibibyte = 1024;
 
 std::optional<int64_t> Find(const PrmonValues& values, std::string_view name, int64_t unit = 1) {
   const auto found = values.find(name);

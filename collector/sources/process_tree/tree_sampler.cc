@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "collector/idioms/bytes.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/sources/process_tree/allocated_cores.h"
@@ -315,7 +316,6 @@ constexpr int64_t kSamplesBetweenReadings = 10;
 constexpr int64_t kGrowthDivisor = 10;
 
 constexpr int64_t kMicrosecondNs = 1000;
-constexpr int64_t kKibibyte = 1024;
 
 int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
 

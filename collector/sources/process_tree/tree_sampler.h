@@ -1,5 +1,4 @@
-// Samples the machine's NVIDIA GPUs through NVML, where the driver is installed. Nothing of it is linked: the library
-// is loaded at run time, by a thread of its own, so that a driver that hangs delays nobody.
+// Samples the process tree of a running job at intervals, and the machine's NVIDIA GPUs.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +13,8 @@
 
 namespace crema {
 
-/// Reads NVIDIA's GPUs in a thread, which it leaves behind where that waits for the driver.
+/// Reads NVIDIA's GPUs through NVML in a thread, which it leaves behind where that waits for the driver. The library is
+/// loaded at run time, where the driver is installed.
 class GpuSampler {
  public:
   /// Starts the thread. It reads once a second, and the shares of processes every ten seconds.

@@ -1,12 +1,11 @@
 #include "collector/sources/roastcoffea/roastcoffea.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
+#include "collector/idioms/bytes.h"
+#include "collector/idioms/whole_file.h"
 #include "collector/measurement/catalog.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
@@ -18,12 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr char kMetrics[] = "metrics.json";
 constexpr char kTimes[] = "start_end_time.txt";
-
-absl::StatusOr<std::string> ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(fmt::format("{}: cannot be read", path.string()));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 /// Python writes NaN and Infinity, which are not JSON: they become null. Texts stay as they are.
 std::string WithoutNonFinite(const std::string& text) {
@@ -60,8 +53,6 @@ bool IsExportOfCrema(const fs::path& metadata) {
   const auto document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   return TextField(document, "written_by").compare(0, 6, "crema ") == 0;
 }
-
-constexpr double kMebibyte = 1024.0 * 1024.0;
 
 std::optional<int64_t> Nanoseconds(const std::optional<double>& seconds) {
   // so that the sum of two fits 64 bits of nanoseconds

@@ -1,4 +1,4 @@
-// ValueSketch: how often values of about one size came, for quantiles (docs/record_log.md, "sketch").
+// ChunkSums: what chunks came to that have no line of their own. ValueSketch: how often values of about one size came.
 #pragma once
 
 #include <mutex>

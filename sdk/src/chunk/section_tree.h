@@ -1,4 +1,5 @@
-// Sections as libraries beside the SDK know them: numbers of sites (allocation_counter.h, gpu_counter.h).
+// SectionTree: the section paths of one piece of work, and what was measured on each. Sites: sections as libraries
+// beside the SDK know them.
 #pragma once
 
 #include "crema/internal/section_node.h"

@@ -1,4 +1,4 @@
-// The process's clock: one anchor to Unix time, and the rate of the tick counter.
+// The process's clock, with one anchor to Unix time and the rate of the tick counter. PerfCounters of a thread.
 #pragma once
 
 #include <linux/perf_event.h>

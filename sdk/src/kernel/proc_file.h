@@ -1,4 +1,4 @@
-// Small files of the kernel, read without stdio.
+// Small files of the kernel, read without stdio, and what they allow this process: cores, memory, tasks.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,3 @@
-#include "log/log_limits.h"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -8,6 +6,7 @@
 #include <algorithm>
 
 #include "crema/internal/platform.h"
+#include "log/log_file.h"
 
 namespace crema::internal {
 namespace {

@@ -1,4 +1,4 @@
-// The summary at exit (CREMA_SUMMARY=1), for those who do not use `crema run`.
+// What happens to the recorder when the process forks or ends, and the summary at exit (CREMA_SUMMARY=1).
 #pragma once
 
 #include "chunk/chunk_line.h"
@@ -31,8 +31,6 @@ class ExitSummary {
   std::int64_t last_stop_ns_ = 0;
   SectionTree sections_;
 };
-
-// What happens to the recorder when the process forks, and when it ends.
 
 /// Registers the handlers, once per process image, whose forked children inherit them. False where there is no memory
 /// for one of them: the next call goes on with it. Not from two threads at once.

@@ -1,4 +1,5 @@
-// Descriptors of ours in a process that is not: high numbers, few of them, and never a doubt whose they are.
+// Recording in a process that is not ours: its descriptors have high numbers, copies of the SDK share one recorder, and
+// messages harm nobody.
 #pragma once
 
 #include <errno.h>
