@@ -656,10 +656,6 @@ Measurement Assemble(RunFigures figures, Quality quality, const std::vector<Entr
   return measurement;
 }
 
-std::optional<double> PossibleShare(std::optional<double> share) {
-  return share.has_value() ? Bounded(*share, 1) : std::nullopt;
-}
-
 void RefuseImpossible(MetricSet* metrics) {
   for (const Limit& limit : kLimits) {
     const std::optional<double> value = metrics->Number(limit.key);
