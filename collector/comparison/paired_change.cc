@@ -3,6 +3,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
@@ -397,10 +398,7 @@ bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
     if (pair.ratio[part] >= 0) ratios.push_back(pair.ratio[part]);
   }
   if (effect.share <= 0) return true;  // there was no such section before
-  if (ratios.empty()) return false;
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::nth_element(ratios.begin(), middle, ratios.end());
-  return kSeenInPairs.Holds((*middle - 1) / (effect.change / effect.share));
+  return !ratios.empty() && kSeenInPairs.Holds((UpperMedian(ratios) - 1) / (effect.change / effect.share));
 }
 
 /// Threads wait for a CPU where they compute. So no more waiting can be given to a wrong part than blocked time got.

@@ -60,6 +60,14 @@ Value SumOf(const List& list, const Function& of) {
   return sum;
 }
 
+/// The median, the upper one of an even number; 0 of none.
+inline double UpperMedian(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// The first item for which `of`, a member or a function, says most, and what it says; null and 0 where no item has
 /// more.
 template <class List, class Function>

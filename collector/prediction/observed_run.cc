@@ -18,13 +18,6 @@ constexpr double kClockError = 1e-3;
 
 double FreeFrom(const ObservedChunk& chunk) { return chunk.stop() - std::min(kClockError, 0.1 * chunk.duration); }
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Whether a section of this name is further up in the path: its time holds that of this one.
 bool IsBelow(std::string_view path, std::string_view name) {
   for (size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
@@ -58,7 +51,7 @@ void ForEachGap(const ObservedRun& run, const std::function<void(const ObservedC
 void SetPhases(ObservedRun* run) {
   std::vector<double> gaps;
   ForEachGap(*run, [&gaps](const ObservedChunk&, double gap) { gaps.push_back(gap); });
-  const double longest = std::max(kGapsOfABarrier * Median(gaps), kShareOfABarrier * run->wall_time);
+  const double longest = std::max(kGapsOfABarrier * UpperMedian(gaps), kShareOfABarrier * run->wall_time);
   uint32_t phase = 0;
   double busy_until = run->chunks.front().start;
   for (ObservedChunk& chunk : run->chunks) {
