@@ -473,7 +473,6 @@ class Assembly {
     }
   }
   void AddSlowTimes() {
-    constexpr size_t kMostSpells = 100;
     const auto add = [this](const char* by, const std::vector<ExpectedTime>& times, const auto& name_of) {
       constexpr size_t kMostExpectedRows = 500;
       for (size_t i = 0; i < std::min(times.size(), kMostExpectedRows); ++i) {

@@ -300,8 +300,6 @@ std::string SlowSection(const ChunkFact& chunk, double predicted_seconds) {
   return "";
 }
 
-constexpr double kMostOfExcess = 0.5;  // less of it, and no one section was slow
-
 /// What chunks of one dataset took.
 struct TimeBySection {
   double whole_ns = 0;
@@ -343,7 +341,7 @@ std::string SlowSection(const SpellSample& sample, const RecordFindings& finding
     }
   }
   for (const auto& [path, of_path] : excess_ns) {
-    if (all_excess_ns > 0 && of_path > kMostOfExcess * all_excess_ns) return path;
+    if (all_excess_ns > 0 && kMostOfIt.Holds(of_path / all_excess_ns)) return path;
   }
   return "";
 }

@@ -12,6 +12,7 @@
 #include "collector/diagnosis/verdicts.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -152,8 +153,6 @@ std::string Findings(const PageInput& input) {
   return html;
 }
 
-constexpr double kShownPoints = 0.0005;  // what a tenth of a percentage point is rounded from
-
 /// `3.1 %` of a share is `3.1 points`.
 std::string InPoints(std::string text) { return text.replace(text.rfind('%'), 1, "points"); }
 
@@ -190,7 +189,7 @@ std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std:
   const std::string before = Escaped(words(change->before));
   if (!change->change.has_value()) return "<p class=\"change\">baseline " + before + "</p>";
   const bool is_same =
-      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kShownPoints : *change->change == 0;
+      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kRoundsToZero : *change->change == 0;
   if (is_same) return "<p class=\"change\">as in the baseline</p>";
   const std::string text = fmt::format("{} from {}", Escaped(SignedChange(figure.kind, *change->change)), before);
   const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.measurement);

@@ -3,6 +3,7 @@
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <map>
 
+#include "collector/idioms/normal_distribution.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
@@ -71,12 +72,10 @@ double WeightedSlope(const std::vector<Group>& groups) {
 
 void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {
   if (!fit.slope_known) return;
-  constexpr double kNormalScale = 1.4826;  // of the median absolute deviation of normal noise
   constexpr double kEfficiency = 0.45;  // beside least squares: the least of simulated filesets, whose sizes are uneven
-  constexpr double kNormal95 = 1.959964;
   LargeList<double> residuals = RestsOf(points, fit.seconds_per_event);
   for (double& residual : residuals) residual = std::abs(residual - fit.fixed_seconds);
-  const double scale = kNormalScale * ExactQuantiles<double>(residuals, {0.5})[0];
+  const double scale = kMadToSigma * ExactQuantiles<double>(residuals, {0.5})[0];
   const auto count = static_cast<double>(points.size());
   double mean = 0;
   for (const ChunkPoint& point : points) mean += point.events / count;
@@ -84,8 +83,8 @@ void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {
   for (const ChunkPoint& point : points) spread += (point.events - mean) * (point.events - mean);
   const double of_slope = scale * scale / (kEfficiency * spread);
   const double of_median = std::acos(-1) / 2 * scale * scale / count;
-  fit.slope_error = kNormal95 * std::sqrt(of_slope);
-  fit.fixed_error = kNormal95 * std::sqrt(of_median + mean * mean * of_slope);
+  fit.slope_error = kSigmasTo975 * std::sqrt(of_slope);
+  fit.fixed_error = kSigmasTo975 * std::sqrt(of_median + mean * mean * of_slope);
 }
 
 /// All but its errors; puts points in order of events.
@@ -380,16 +379,7 @@ ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<u
 
 namespace {
 
-constexpr int64_t kLeastAttempts = 5;
-constexpr double kSlowByItself = 1.25;   // times the prediction: noise of single chunks stays below it as a rule
-constexpr double kLeastSlowShare = 0.7;  // of the attempts of a spell
-constexpr double kMostOfOne = 0.5;       // of the excess: else it is one straggler
-constexpr double kMostOfGroup = 0.8;     // of the predicted time: else the group is slow, not for a while
-constexpr double kMostOfScore = 3;       // times the prediction
-constexpr double kNotSlow = 1.2;         // times the prediction, outside the spell
-constexpr double kNearlyAsMuch = 0.9;    // of the largest excess
 constexpr size_t kMostCompared = 1000;
-constexpr double kLeastExcessOfAll = 0.005;  // of all durations: below it no spell is worth a look
 
 /// An attempt that a fit judges, and what it means for all groups that it is in.
 struct Point {
@@ -399,7 +389,7 @@ struct Point {
         input(attempt.input),
         took(static_cast<double>(attempt.duration_ns)),
         should(static_cast<double>(predicted_ns)),
-        without_outliers(std::min(took, kMostOfScore * should)),
+        without_outliers(std::min(took, kMostOfOneChunk * should)),
         score(without_outliers - kSpellFactor * should) {}
 
   int64_t start_ns;
@@ -466,11 +456,11 @@ struct SpellGroup {
   }
   bool HasSpell() const {
     const SpellSums& inside = found.sums;
-    if (inside.attempts < kLeastAttempts || inside.excess() <= 0) return false;
-    if (static_cast<double>(inside.slow) < kLeastSlowShare * static_cast<double>(inside.attempts)) return false;
-    if (inside.largest_excess > kMostOfOne * inside.excess()) return false;
-    if (inside.predicted > kMostOfGroup * predicted) return false;
-    return without_outliers - inside.without_outliers <= kNotSlow * (predicted - inside.predicted);
+    if (inside.attempts < kLeastAttemptsOfSpell || inside.excess() <= 0) return false;
+    if (static_cast<double>(inside.slow) < kSlowShareOfSpell * static_cast<double>(inside.attempts)) return false;
+    if (kMostOfIt.Holds(inside.largest_excess / inside.excess())) return false;  // it is one straggler
+    if (inside.predicted > kSpellShareOfGroup * predicted) return false;
+    return without_outliers - inside.without_outliers <= kNotSlowOutside * (predicted - inside.predicted);
   }
 };
 
@@ -630,7 +620,7 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOr
         for (GroupsOfKind& kind : kinds) kind.Add(point, [&] { return attempt.stop_ns(); });
       },
       order);
-  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs
+  if (beyond <= kLeastExcessOfSpells * all) return {};  // as in most runs
   std::vector<SlowSpell> found;
   for (const GroupsOfKind& kind : kinds) kind.AddSpells(&found);
   return ChooseSpells(std::move(found));
@@ -641,7 +631,7 @@ void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& 
   if (spells->empty()) return;
   size_t datasets = 0;
   for (const uint32_t dataset : groups.dataset_of_input) datasets = std::max(datasets, dataset + size_t{1});
-  std::vector<Evidence> evidence(std::min(spells->size(), kMostExplainedSpells), Evidence(datasets));
+  std::vector<Evidence> evidence(std::min(spells->size(), kMostSpells), Evidence(datasets));
   ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
     const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
     const uint32_t dataset = groups.dataset_of_input[attempt.input];

@@ -252,8 +252,8 @@ inline bool IsInSpell(const AttemptRow& attempt, const SlowSpell& spell, const S
          GroupOf(spell.of, attempt, groups) == spell.group;
 }
 
-/// Spells that get a reason: the others cost less, and are not shown.
-inline constexpr size_t kMostExplainedSpells = 100;
+/// Spells that are shown, and that get a reason: the others cost less.
+inline constexpr size_t kMostSpells = 100;
 
 /// Sets the reason of the first spells: computing, waiting for a CPU, blocked or waiting for helpers, by what their
 /// chunks took of it beyond what chunks of their datasets take elsewhere. Unknown where their CPU time is. Removes
