@@ -69,7 +69,7 @@ inline void ReadClusters(Json* document, double clusters) {
   (*document)["custom_metrics"] = {{{"name", "tree_clusters"}, {"unit", "count"}, {"sum", clusters}}};
 }
 
-inline void AddSpell(Json* document, double predicted, double duration) {
+inline void AddPeriod(Json* document, double predicted, double duration) {
   (*document)["slow_spells"] = {{{"name", "h:2"},
                                  {"by", "worker"},
                                  {"start", 5},
@@ -289,9 +289,9 @@ inline const BoundCase kBoundCases[] = {
        fit["seconds_per_event"] = 0;
        fit["seconds_per_event_high"] = share / 9000;
      }},
-    {"slow-spell", 0, [](Json* document, double factor) { AddSpell(document, 10, 10 * factor); }},
+    {"slow-spell", 0, [](Json* document, double factor) { AddPeriod(document, 10, 10 * factor); }},
     {"slow-spell", 1,
-     [](Json* document, double excess) { AddSpell(document, 100 * excess / 4, 100 * excess * 5 / 4); }},
+     [](Json* document, double excess) { AddPeriod(document, 100 * excess / 4, 100 * excess * 5 / 4); }},
     {"chunks-too-large", 0,
      [](Json* document, double share) {
        (*document)["chunk_fits"][0]["events_p50"] = 24000;

@@ -155,7 +155,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the mean of 8 chunks scatters far less than this; the clock rates of a cluster's hosts differ by less, too",
        "See what else runs on its host, and from where it reads; leave it out if it stays slow.",
        Also{&kChunksOfSlowWorker, &kSeveral, &kMuchExcess}},
-      {"slow-spell", "timeline", From(kSpellFactor),
+      {"slow-spell", "timeline", From(kSlowPeriodFactor),
        "for a while (slow_spells) the chunks of a worker, a host, a file, a dataset or the whole run took {0} times "
        "what the robust fits of their datasets predict. Such spells took {2} of the core-seconds beyond their "
        "prediction",

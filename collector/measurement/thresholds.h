@@ -86,16 +86,16 @@ inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a small
 inline constexpr Bound kFailedOfSpread =
     UpTo(0.02, "of the attempts: failed ones are cut off, and do not show how long chunks take");
 
-// A slow spell: docs/metrics.md, `slow_spells`.
-inline constexpr double kSpellFactor = 1.5;    ///< in a spell, chunks take so many times what their fits give
-inline constexpr double kSlowByItself = 1.25;  ///< times the prediction: noise of single chunks rarely reaches it
-inline constexpr double kMostOfOneChunk = 3;   ///< times the prediction: one straggler makes no bridge to a later one
-inline constexpr int64_t kLeastAttemptsOfSpell = 5;  ///< the mean of fewer may be one slow chunk
-inline constexpr double kSlowShareOfSpell = 0.7;     ///< of its attempts: fewer are single slow chunks
-inline constexpr double kSpellShareOfGroup = 0.8;  ///< of the predicted time: beyond it the group is slow all the time
-inline constexpr double kNotSlowOutside = 1.2;     ///< times the prediction, of the group outside the spell
-inline constexpr double kNearlyAsMuch = 0.9;       ///< of the largest excess: the narrower group explains it as well
-inline constexpr double kLeastExcessOfSpells = 0.005;  ///< of all durations: below it no spell is worth a look
+// A slow period: docs/metrics.md, `slow_spells`.
+inline constexpr double kSlowPeriodFactor = 1.5;  ///< in it, chunks take so many times what their fits give
+inline constexpr double kSlowByItself = 1.25;     ///< times the prediction: noise of single chunks rarely reaches it
+inline constexpr double kMostOfOneChunk = 3;  ///< times the prediction: one straggler makes no bridge to a later one
+inline constexpr int64_t kLeastAttemptsOfPeriod = 5;  ///< the mean of fewer may be one slow chunk
+inline constexpr double kSlowShareOfPeriod = 0.7;     ///< of its attempts: fewer are single slow chunks
+inline constexpr double kPeriodShareOfGroup = 0.8;  ///< of the predicted time: beyond it the group is slow all the time
+inline constexpr double kNotSlowOutside = 1.2;      ///< times the prediction, of the group outside the period
+inline constexpr double kNearlyAsMuch = 0.9;        ///< of the largest excess: the narrower group explains it as well
+inline constexpr double kLeastExcessOfPeriods = 0.005;  ///< of all durations: below it no period is worth a look
 
 inline constexpr Bound kMuchOfTheTime = From(0.40, "of the chunks' time: as for a hot section");
 inline constexpr Bound kFarAboveMedian = From(1.5, "times the median: nearly all chunks of one size are below it");
@@ -119,7 +119,7 @@ inline constexpr double kLeastGrowth = 0.02;      ///< of the limit, within two 
 inline constexpr double kLeastMemory = 0.5;       ///< of the limit: below it growth is the start of a job
 inline constexpr double kSoonSeconds = 600;       ///< to the limit: time enough to do something about it
 
-// A worker that is slow in the last minute of a running job: `kSpellFactor`, with more tolerance where it had few
+// A worker that is slow in the last minute of a running job: `kSlowPeriodFactor`, with more tolerance where it had few
 // chunks.
 inline constexpr int64_t kLeastChunksOfMinute = 5;  ///< the mean of fewer may be one slow chunk
 inline constexpr int64_t kManyChunksOfMinute = 20;  ///< one slow chunk hardly moves the mean of so many

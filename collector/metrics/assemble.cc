@@ -483,12 +483,12 @@ class Assembly {
     add("worker", figures_.expected_by_worker, [&](uint32_t process) { return Text(processes()[process].worker()); });
     add("file", figures_.expected_by_file,
         [&](uint32_t file) { return Text::OrNull(figures_.findings.attempts.files[file]); });
-    for (const NamedSpell& named : figures_.slow_spells) {
-      if (to_.slow_spells.size() == kMostSpells) break;
-      const SlowSpell& spell = named.spell;
-      to_.slow_spells.push_back({Text::OrNull(named.name), ToString(spell.of), SinceStart(spell.start_ns),
-                                 SinceStart(spell.stop_ns), spell.attempts, spell.duration_seconds,
-                                 spell.predicted_seconds, ToString(spell.reason), Text::OrNull(named.section)});
+    for (const NamedPeriod& named : figures_.slow_spells) {
+      if (to_.slow_spells.size() == kMostSlowPeriods) break;
+      const SlowPeriod& period = named.period;
+      to_.slow_spells.push_back({Text::OrNull(named.name), ToString(period.of), SinceStart(period.start_ns),
+                                 SinceStart(period.stop_ns), period.attempts, period.duration_seconds,
+                                 period.predicted_seconds, ToString(period.reason), Text::OrNull(named.section)});
     }
   }
 

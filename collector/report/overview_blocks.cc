@@ -91,15 +91,15 @@ std::string ErrorOfMost(const PageInput& input) {
                      Escaped(HumanClock(first.start_ns / 1e9)));
 }
 
-/// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
+/// The address of what a finding is about: a slow period's stretch of the timeline, where there is one.
 std::string AddressOf(const PageInput& input, const std::string& verdict) {
   std::string block(BlockOfVerdict(verdict));
   if (block != "timeline" || !input.detail.why_no_attempts.empty()) return block;
   std::optional<double> from, to;
-  const std::vector<SlowSpellRow>& spells = input.measurement.slow_spells;
-  if (verdict == "slow-spell" && !spells.empty()) {
-    from = spells.front().start;
-    to = spells.front().stop;
+  const std::vector<SlowPeriodRow>& periods = input.measurement.slow_spells;
+  if (verdict == "slow-spell" && !periods.empty()) {
+    from = periods.front().start;
+    to = periods.front().stop;
   }
   if (verdict == "long-tail" && input.detail.tail_start_seconds.has_value()) {
     from = input.detail.tail_start_seconds;

@@ -389,9 +389,9 @@ Json Box(size_t number, std::string_view text, Json from, Json to, Json worker) 
 void AddBoxes(const PageInput& input, const VerdictRow& verdict, size_t number, Json* boxes) {
   const Text& id = verdict.id;
   const std::vector<DetailWorker>& workers = input.detail.workers;
-  const std::vector<SlowSpellRow>& spells = input.measurement.slow_spells;
-  if (id == "slow-spell" && !spells.empty()) {
-    const SlowSpellRow& worst = spells.front();  // of a worker, or of all
+  const std::vector<SlowPeriodRow>& periods = input.measurement.slow_spells;
+  if (id == "slow-spell" && !periods.empty()) {
+    const SlowPeriodRow& worst = periods.front();  // of a worker, or of all
     Json box = Box(number, "slow spell", JsonOf(worst.start), JsonOf(worst.stop), nullptr);
     for (uint32_t worker = 0; worst.by == "worker" && worker < workers.size(); ++worker) {
       if (worst.name == workers[worker].name) box["worker"] = worker;
