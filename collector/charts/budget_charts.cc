@@ -9,6 +9,7 @@
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -121,7 +122,7 @@ class IcicleLayout {
 
   void Cell(const SectionRow& section, double from, int level) {
     const double share = *section.total / whole_;
-    if (share < 0.0005) return;  // below a pixel
+    if (share < kRoundsToZero) return;  // below a pixel, too
     // a letter is about 6.5 of the 720 pixels
     const auto letters = static_cast<size_t>(share * 720 / 6.5);
     const std::string& path = section.path;

@@ -148,8 +148,10 @@ TEST(AttemptCharts, EachAttemptHasABoxAndAFailureACross) {
   EXPECT_EQ(crosses[0]["from"], 3.0);
 }
 
-TEST(AttemptCharts, WaitingIsDrawnFromAThirdOn) {
-  EXPECT_EQ(Drawn("chunk_timeline", MadeDetail()).spec["layer"].size(), 3u) << "boxes, waiting, failures";
+TEST(AttemptCharts, WaitingIsDrawnWhereItIsMoreThanAThird) {
+  const Chart chart = Drawn("chunk_timeline", MadeDetail());
+  EXPECT_EQ(chart.spec["layer"].size(), 3u) << "boxes, waiting, failures";
+  EXPECT_NE(chart.subtitle.find("pale left part: waiting, above 32 %"), std::string::npos) << chart.subtitle;
   RunDetail detail = MadeDetail();
   for (DetailAttempt& attempt : detail.attempts) attempt.blocked_ns = 0;
   EXPECT_EQ(Drawn("chunk_timeline", detail).spec["layer"].size(), 2u);

@@ -7,6 +7,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/charts/charts_fixture.h"
+#include "collector/idioms/normal_distribution.h"
 
 namespace crema {
 namespace {
@@ -257,7 +258,7 @@ TEST(ComparisonCharts, AMeanHasTheIntervalOfItsChunks) {
   const Chart chart = ChartOfDocument("compare_chunk_duration_mean", MadeDocument(), &other);
   const std::vector<Json> rows = RowsWith(chart.spec, "role");
   // 10 attempts ended well
-  EXPECT_NEAR(Value(rows, "role", "this run", "high").get<double>(), 2 + 1.96 * 0.5 / std::sqrt(10.0), 1e-9);
+  EXPECT_NEAR(Value(rows, "role", "this run", "high").get<double>(), 2 + kSigmasTo975 * 0.5 / std::sqrt(10.0), 1e-9);
   EXPECT_NE(chart.subtitle.find("+25.0 % against the baseline"), std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include "collector/idioms/bytes.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {
@@ -102,8 +103,7 @@ LaneCells LaneCellsOf(const RunDetail& detail, size_t most) {
 
 namespace {
 
-constexpr size_t kMostCells = 12'000;     // with the pale parts that show waiting, below 20,000
-constexpr double kNotableWaiting = 0.32;  // share of a chunk from which its waiting is drawn
+constexpr size_t kMostCells = 12'000;  // with the pale parts that show waiting, below 20,000
 constexpr size_t kMostFailures = 2'000;
 constexpr size_t kMostLabels = 64;
 constexpr size_t kMostPoints = 2'000;
@@ -264,7 +264,7 @@ Drawing DrawChunkTimeline(const ChartInput& input) {
                      {"from", Rounded(cell.start_seconds)},
                      {"to", Rounded(cell.stop_seconds)},
                      {"dataset", slots[cell.slot]}});
-    if (cell.waiting_seconds > kNotableWaiting * (cell.stop_seconds - cell.start_seconds)) {
+    if (kPaleWaiting.Holds(cell.waiting_seconds / (cell.stop_seconds - cell.start_seconds))) {
       waiting.push_back({{"row", labels[cell.row]},
                          {"from", Rounded(cell.start_seconds)},
                          {"to", Rounded(std::min(cell.stop_seconds, cell.start_seconds + cell.waiting_seconds))}});
@@ -274,7 +274,8 @@ Drawing DrawChunkTimeline(const ChartInput& input) {
   const bool has_labels = labels.size() <= kMostLabels;
   std::string finding =
       fmt::format("{} attempts on {} {}s", ExactCount(detail.attempts_seen), labels.size(), detail.row_kind);
-  finding += lanes.is_exact ? "; pale left part: waiting, from 32 % on" : "; each box: the dataset busy longest";
+  finding += lanes.is_exact ? fmt::format("; pale left part: waiting, above {}", HumanPercent(kPaleWaiting.value))
+                            : "; each box: the dataset busy longest";
   finding += "; red cross: failed";
   return {FilledTemplate("chunk_timeline", {{"boxes", std::move(boxes)},
                                             {"waiting", std::move(waiting)},

@@ -67,6 +67,8 @@ class WhatIsServed(ServeTestCase):
         self.assertIn("Content-Type: text/event-stream", stream.head)
         last, delta = stream.message()
         self.assertTrue(delta["full"])
+        self.assertFalse(delta["tiles"]["is_quiet"])  # what the page asks
+        self.assertEqual(delta["stream_pale_above"], 0.32)
         while "ttbar" not in json.dumps(delta.get("datasets", {})):
             last, delta = stream.message()
         last, quiet = stream.message()

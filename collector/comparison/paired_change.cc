@@ -3,6 +3,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
@@ -397,8 +398,7 @@ bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
     if (pair.ratio[part] >= 0) ratios.push_back(pair.ratio[part]);
   }
   if (effect.share <= 0) return true;  // there was no such section before
-  if (ratios.empty()) return false;
-  return kSeenInPairs.Holds((UpperMedian(std::move(ratios)) - 1) / (effect.change / effect.share));
+  return !ratios.empty() && kSeenInPairs.Holds((UpperMedian(ratios) - 1) / (effect.change / effect.share));
 }
 
 /// Threads wait for a CPU where they compute. So no more waiting can be given to a wrong part than blocked time got.

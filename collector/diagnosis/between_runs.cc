@@ -2,6 +2,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
 
@@ -53,8 +54,6 @@ bool PairsAreAlike(const Scatter& of_sides, const Scatter& of_pairs) {
   return t > StudentQuantile(kPairsByChance, of_pairs.freedom);
 }
 
-constexpr double kNormal95 = 1.96;  // standard deviations to either side that hold 95 % of a normal distribution
-
 /// By how much the mean duration of a chunk, and so what is made from it, varies from run to run: a share of itself.
 std::optional<double> RelativeNoise(const Measurement& measurement) {
   const std::optional<double> half = HalfIntervalOfMean(measurement, "chunk_duration_mean");
@@ -97,7 +96,7 @@ std::optional<double> HalfIntervalOfMean(const Measurement& measurement, std::st
   for (const NamedCount& missing : measurement.quality.missing_values) {
     if (missing.name == quantity) ok -= static_cast<double>(missing.count);
   }
-  return ok > 1 ? std::optional<double>(kNormal95 * *deviation / std::sqrt(ok)) : std::nullopt;
+  return ok > 1 ? std::optional<double>(kSigmasTo975 * *deviation / std::sqrt(ok)) : std::nullopt;
 }
 
 std::optional<FigureChange> ChangeSince(const Measurement& baseline, const Measurement& measurement,
@@ -116,7 +115,7 @@ std::optional<FigureChange> ChangeSince(const Measurement& baseline, const Measu
       break;
     case ChangeOf::kFailures:
       changed.change = value - changed.before;
-      changed.noise = kNormal95 * std::sqrt(value + changed.before);
+      changed.noise = kSigmasTo975 * std::sqrt(value + changed.before);
       notable = kNotableChange * changed.before;
       break;
     case ChangeOf::kRate:

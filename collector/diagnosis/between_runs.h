@@ -7,9 +7,6 @@ namespace crema {
 
 // Student's t distribution, for a whole number of degrees of freedom.
 
-/// A normal distribution has 5 % above as many of its standard deviations.
-inline constexpr double kSigmasTo95 = 1.6448536269514722;
-
 /// The probability of a value further from 0 than `t`, on either side.
 double StudentBeyond(double t, size_t freedom);
 

@@ -2,6 +2,7 @@
 
 #include "collector/diagnosis/between_runs.h"
 #include "collector/diagnosis/judged_document_fixture.h"
+#include "collector/idioms/normal_distribution.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
@@ -18,7 +19,7 @@ Measurement RunOf(double wall_time, double percent) {
   return WithMetrics({{"wall_time", wall_time},
                       {"num_attempts", 100},
                       {"chunk_duration_mean", 1.0},
-                      {"chunk_duration_std", percent / 100 * 10 / 1.96}});
+                      {"chunk_duration_std", percent / 100 * 10 / kSigmasTo975}});
 }
 
 TEST(HalfIntervalOfMean, NarrowsWithTheRootOfTheChunks) {

@@ -415,23 +415,23 @@ void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
 }
 
 /// `node1:411`, `file x.root`, `everything`.
-std::string WhoWasSlow(const SlowSpellRow& spell) {
-  const std::string by = spell.by.str();
-  if (by == ToString(SpellOf::kRun)) return "everything";
-  return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(spell.name.str());
+std::string WhoWasSlow(const SlowPeriodRow& period) {
+  const std::string by = period.by.str();
+  if (by == ToString(PeriodOf::kRun)) return "everything";
+  return (by == ToString(PeriodOf::kWorker) ? "" : by + " ") + ShortName(period.name.str());
 }
 
-void JudgeSpells(const JudgedRun& run) {
+void JudgePeriods(const JudgedRun& run) {
   double excess = 0;
   double count = 0;
-  const SlowSpellRow* worst = nullptr;
-  for (const SlowSpellRow& spell : run.measurement.slow_spells) {
-    const double duration = spell.duration.value_or(0);
-    const double predicted = spell.predicted.value_or(0);
+  const SlowPeriodRow* worst = nullptr;
+  for (const SlowPeriodRow& period : run.measurement.slow_spells) {
+    const double duration = period.duration.value_or(0);
+    const double predicted = period.predicted.value_or(0);
     if (predicted <= 0 || !run.Holds("slow-spell", duration / predicted)) continue;
     excess += duration - predicted;
     ++count;
-    if (worst == nullptr) worst = &spell;  // they are sorted
+    if (worst == nullptr) worst = &period;  // they are sorted
   }
   if (worst == nullptr || !kMuchExcess.Holds(run.ShareOf(excess))) return;
   const double duration = worst->duration.value_or(0);
@@ -563,7 +563,7 @@ void JudgeHotSection(const JudgedRun& run) {
 void JudgeOutliers(const JudgedRun& run) {
   JudgeStragglers(run);
   JudgeSlowWorkersAndFiles(run);
-  JudgeSpells(run);
+  JudgePeriods(run);
   JudgeSkew(run);
   JudgeCostlyDataset(run);
   JudgeHotSection(run);

@@ -35,13 +35,13 @@ inline const Bound& BoundOf(const BoundCase& bound_case) {
 inline void SetMetric(Json* document, const char* key, double value) { (*document)["metrics"][key] = value; }
 
 /// The share of one part of the budget; the rest is what no verdict looks at.
-inline std::function<void(Json*, double)> PartKnob(const std::string& part) {
+inline std::function<void(Json*, double)> PartSetter(const std::string& part) {
   return [part](Json* document, double share) {
     SetBudget(document, {{"joined", 100 * (1 - share)}, {part, 100 * share}});
   };
 }
 
-inline std::function<void(Json*, double)> MetricKnob(const std::string& key, double scale = 1) {
+inline std::function<void(Json*, double)> MetricSetter(const std::string& key, double scale = 1) {
   return [key, scale](Json* document, double value) { SetMetric(document, key.c_str(), value * scale); };
 }
 
@@ -69,7 +69,7 @@ inline void ReadClusters(Json* document, double clusters) {
   (*document)["custom_metrics"] = {{{"name", "tree_clusters"}, {"unit", "count"}, {"sum", clusters}}};
 }
 
-inline void AddSpell(Json* document, double predicted, double duration) {
+inline void AddPeriod(Json* document, double predicted, double duration) {
   (*document)["slow_spells"] = {{{"name", "h:2"},
                                  {"by", "worker"},
                                  {"start", 5},
@@ -216,23 +216,23 @@ inline const BoundCase kBoundCases[] = {
     {"nothing-ready", 2, [](Json* document, double marked) { RunEvents(document, 0, 0.5, 0.5, marked); }},
     {"gpu-bound", 0,
      [](Json* document, double share) {
-       PartKnob("gpu_wait")(document, share);
+       PartSetter("gpu_wait")(document, share);
        UseGpu(document, 20, 10);
      }},
     {"gpu-bound", 1,
      [](Json* document, double share) {
-       PartKnob("gpu_wait")(document, 0.5);
+       PartSetter("gpu_wait")(document, 0.5);
        UseGpu(document, 100 * share, 0);
      }},
     {"gpu-copies", 0,
      [](Json* document, double share) {
-       PartKnob("gpu_wait")(document, share);
+       PartSetter("gpu_wait")(document, share);
        UseGpu(document, 1, 2);
      }},
     {"gpu-starved", 0, [](Json* document, double share) { StarveGpu(document, 100 * share, 20); }},
     {"gpu-starved", 1, [](Json* document, double share) { StarveGpu(document, 1, 100 * share); }},
-    {"gpu-shared", 0, MetricKnob("gpu_utilization_of_others")},
-    {"compute-bound", 0, PartKnob("compute")},
+    {"gpu-shared", 0, MetricSetter("gpu_utilization_of_others")},
+    {"compute-bound", 0, PartSetter("compute")},
     {"waiting-bound", 0,
      [](Json* document, double share) {
        SetBudget(document, {{"compute", 100 * (1 - share)}, {"waiting", 100 * share}});
@@ -241,19 +241,19 @@ inline const BoundCase kBoundCases[] = {
      [](Json* document, double share) {
        SetBudget(document, {{"compute", 1}, {"joined", 99 - 100 * share}, {"blocked", 100 * share}});
      }},
-    {"cpu-contention", 0, PartKnob("cpu_wait")},
+    {"cpu-contention", 0, PartSetter("cpu_wait")},
     {"gil-contention", 0,
      [](Json* document, double share) {
        SetMetric(document, "gil_contention", 1);
-       PartKnob("blocked")(document, share);
+       PartSetter("blocked")(document, share);
      }},
     {"gil-contention", 1,
      [](Json* document, double taken) {
        SetMetric(document, "gil_contention", taken);
-       PartKnob("blocked")(document, 0.9);
+       PartSetter("blocked")(document, 0.9);
      }},
     {"shared-bottleneck", 0, [](Json* document, double share) { Contend(document, 100 * share); }},
-    {"opening-bound", 0, PartKnob("outside_chunk")},
+    {"opening-bound", 0, PartSetter("outside_chunk")},
     {"chunks-too-small", 0,
      [](Json* document, double share) { (*document)["chunk_fits"][0]["fixed_seconds"] = share; }},
     {"chunks-too-small", 1,
@@ -289,9 +289,9 @@ inline const BoundCase kBoundCases[] = {
        fit["seconds_per_event"] = 0;
        fit["seconds_per_event_high"] = share / 9000;
      }},
-    {"slow-spell", 0, [](Json* document, double factor) { AddSpell(document, 10, 10 * factor); }},
+    {"slow-spell", 0, [](Json* document, double factor) { AddPeriod(document, 10, 10 * factor); }},
     {"slow-spell", 1,
-     [](Json* document, double excess) { AddSpell(document, 100 * excess / 4, 100 * excess * 5 / 4); }},
+     [](Json* document, double excess) { AddPeriod(document, 100 * excess / 4, 100 * excess * 5 / 4); }},
     {"chunks-too-large", 0,
      [](Json* document, double share) {
        (*document)["chunk_fits"][0]["events_p50"] = 24000;
@@ -448,9 +448,9 @@ inline const BoundCase kBoundCases[] = {
        Fault(document, 1e6, 0);
        SetMetric(document, "system_cpu_time", 100 * share);
      }},
-    {"long-tail", 0, PartKnob("tail")},
-    {"idle-workers", 0, PartKnob("idle")},
-    {"unused-cores", 0, PartKnob("unused_by_tasks")},
+    {"long-tail", 0, PartSetter("tail")},
+    {"idle-workers", 0, PartSetter("idle")},
+    {"unused-cores", 0, PartSetter("unused_by_tasks")},
     {"scaling-lag", 0, [](Json* document, double share) { Lag(document, 1, 100 * share * 4 / 3, 4, 100); }},
     {"scaling-lag", 1,
      [](Json* document, double share) {
@@ -468,8 +468,8 @@ inline const BoundCase kBoundCases[] = {
        SetMetric(document, "wall_time", 100);
        (*document)["timelines"]["worker_counts"] = {{0.0, 1}, {50.0, 4}, {50 + 100 * share, 1}, {100.0, 1}};
      }},
-    {"startup-dominated", 0, PartKnob("startup")},
-    {"shutdown-dominated", 0, PartKnob("shutdown")},
+    {"startup-dominated", 0, PartSetter("startup")},
+    {"shutdown-dominated", 0, PartSetter("shutdown")},
     {"last-worker", 0, [](Json* document, double share) { RunOut(document, 4, 100 * (1 - share * 4 / 3)); }},
     {"last-worker", 1, [](Json* document, double workers) { RunOut(document, workers, 20); }, 1},
     {"last-worker", 2,
@@ -481,7 +481,7 @@ inline const BoundCase kBoundCases[] = {
      -0.001},
     {"costly-dataset", 0, [](Json* document, double factor) { Cost(document, factor / (1 + factor)); }},
     {"costly-dataset", 1, [](Json* document, double share) { Cost(document, share, 0.05); }},
-    {"memory-pressure", 0, MetricKnob("memory_utilization_max")},
+    {"memory-pressure", 0, MetricSetter("memory_utilization_max")},
     {"memory-growth", 0,
      [](Json* document, double share) {
        SetMetric(document, "rss_slope", 9e5);
@@ -495,14 +495,14 @@ inline const BoundCase kBoundCases[] = {
        Keep(document, bytes, 100);
      },
      1},
-    {"spilling", 0, MetricKnob("disk_write_time_seconds", 100)},
-    {"serialization-heavy", 0, MetricKnob("total_serialization_overhead_seconds", 100)},
-    {"compression-heavy", 0, MetricKnob("total_compression_overhead_seconds", 100)},
+    {"spilling", 0, MetricSetter("disk_write_time_seconds", 100)},
+    {"serialization-heavy", 0, MetricSetter("total_serialization_overhead_seconds", 100)},
+    {"compression-heavy", 0, MetricSetter("total_compression_overhead_seconds", 100)},
     {"compression-heavy", 1,
      [](Json* document, double share) {
        (*document)["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 100 * share}}};
      }},
-    {"framework-overhead", 0, PartKnob("framework")},
+    {"framework-overhead", 0, PartSetter("framework")},
     {"failing-chunks", 0,
      [](Json* document, double share) {
        SetMetric(document, "num_attempts", 1e6);
@@ -514,7 +514,7 @@ inline const BoundCase kBoundCases[] = {
        SetMetric(document, "num_failed_tasks", tasks);
      },
      1},
-    {"retry-waste", 0, PartKnob("failed")},
+    {"retry-waste", 0, PartSetter("failed")},
     {"worker-loss", 0,
      [](Json* document, double workers) {
        for (size_t i = 0; i < workers; ++i) {
@@ -561,7 +561,7 @@ inline const BoundCase kBoundCases[] = {
      [](Json* document, double share) {
        SetBudget(document, {{"compute", 100 * (1 - share)}, {"blocked", 100 * share}});
      }},
-    {"instrumentation-heavy", 0, MetricKnob("instrumentation_overhead")},
+    {"instrumentation-heavy", 0, MetricSetter("instrumentation_overhead")},
     {"instrumentation-heavy", 1,
      [](Json* document, double share) {
        SetMetric(document, "instrumentation_overhead", 0.5);
@@ -572,8 +572,8 @@ inline const BoundCase kBoundCases[] = {
      [](Json* document, double records) { (*document)["quality"]["records_malformed"] = records; }, 1},
     {"incomplete-measurement", 1,
      [](Json* document, double share) { (*document)["quality"]["event_coverage"] = share; }},
-    {"incomplete-measurement", 2, PartKnob("unmeasured")},
-    {"healthy", 0, MetricKnob("cpu_efficiency")},
+    {"incomplete-measurement", 2, PartSetter("unmeasured")},
+    {"healthy", 0, MetricSetter("cpu_efficiency")},
 };
 
 }  // namespace crema

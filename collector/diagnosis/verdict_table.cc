@@ -79,7 +79,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Python does not measure how long a thread waited for this lock. The product is the most that it can be; a "
        "tenth deserves a look",
        "Use more processes with fewer threads each, or code that releases the lock.", Also{&kLockIsTaken}},
-      {"opening-bound", "time", Threshold(From(kMostWaiting), 0.30),
+      {"opening-bound", "time", Threshold(From(kMostWaiting), BandOf(KeyFigure::kWaiting).bad),
        "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
        "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
        "opening a file and building its arrays takes a few per cent; in a good run waiting takes up to 0.15, too",
@@ -155,7 +155,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the mean of 8 chunks scatters far less than this; the clock rates of a cluster's hosts differ by less, too",
        "See what else runs on its host, and from where it reads; leave it out if it stays slow.",
        Also{&kChunksOfSlowWorker, &kSeveral, &kMuchExcess}},
-      {"slow-spell", "timeline", From(kSpellFactor),
+      {"slow-spell", "timeline", From(kSlowPeriodFactor),
        "for a while (slow_spells) the chunks of a worker, a host, a file, a dataset or the whole run took {0} times "
        "what the robust fits of their datasets predict. Such spells took {2} of the core-seconds beyond their "
        "prediction",

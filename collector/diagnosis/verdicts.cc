@@ -101,8 +101,8 @@ constexpr Explanation kExplanations[] = {
 
 bool IsAnyone(const StragglerRow&) { return true; }
 
-/// Whether `explains` holds for most of the excess of the stragglers, or of the slow spells, for which `are` holds. One
-/// that has no name or time is of no one.
+/// Whether `explains` holds for most of the excess of the stragglers, or of the slow periods, for which `are` holds.
+/// One that has no name or time is of no one.
 template <class Row, class Explains, class Are>
 bool IsMostOf(const std::vector<Row>& rows, Explains explains, Are are) {
   double explained = 0;
@@ -154,17 +154,17 @@ auto IsShortOfCpu(const Measurement& measurement) {
 
 /// Where no straggler shows when slow files were read: several of them took no longer, together, than a time in which
 /// not one file was slow. One cause is likelier than several.
-bool MaySpellsExplainFiles(const Measurement& measurement, const Bound& slow_file) {
+bool MayPeriodsExplainFiles(const Measurement& measurement, const Bound& slow_file) {
   const std::set<std::string> names = SlowNames(measurement, "file", slow_file);
-  double of_files = 0, of_spells = 0;
+  double of_files = 0, of_periods = 0;
   for (const ExpectedTimeRow& row : measurement.expected_time) {
     if (row.by.str() != "file" || names.count(row.name.str()) == 0) continue;
     of_files += row.duration.value_or(0) - row.predicted.value_or(0);
   }
-  for (const SlowSpellRow& spell : measurement.slow_spells) {
-    if (spell.by.str() != "file") of_spells += spell.duration.value_or(0) - spell.predicted.value_or(0);
+  for (const SlowPeriodRow& period : measurement.slow_spells) {
+    if (period.by.str() != "file") of_periods += period.duration.value_or(0) - period.predicted.value_or(0);
   }
-  return kSeveral.Holds(static_cast<double>(names.size())) && kMostOfIt.Holds(of_spells / of_files);
+  return kSeveral.Holds(static_cast<double>(names.size())) && kMostOfIt.Holds(of_periods / of_files);
 }
 
 /// Whether the worker whose chunks ended last was slow, and would not have been last without that.
@@ -183,12 +183,12 @@ bool WasSlowAndLast(const Measurement& measurement) {
   });
 }
 
-bool IsInSpell(const Measurement& measurement, const StragglerRow& straggler) {
-  return absl::c_any_of(measurement.slow_spells, [&](const SlowSpellRow& spell) {
+bool IsInPeriod(const Measurement& measurement, const StragglerRow& straggler) {
+  return absl::c_any_of(measurement.slow_spells, [&](const SlowPeriodRow& period) {
     const double at = straggler.start.value_or(-1);
-    const Text* name = NameOf(straggler, spell.by);  // without one its time must do
-    return at >= spell.start.value_or(0) && at <= spell.stop.value_or(0) &&
-           (name == nullptr || *name == spell.name.str());
+    const Text* name = NameOf(straggler, period.by);  // without one its time must do
+    return at >= period.start.value_or(0) && at <= period.stop.value_or(0) &&
+           (name == nullptr || *name == period.name.str());
   });
 }
 
@@ -225,22 +225,22 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
     if (symptom.id != "slow-" + std::string(by)) return IsAnyone;
     return IsOfSlow(measurement, by, RuleOf(symptom.id).threshold);
   };
-  const auto is_in_spell = [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); };
+  const auto is_in_period = [&](const StragglerRow& straggler) { return IsInPeriod(measurement, straggler); };
   if (cause == "cpu-contention" || cause == "oversubscribed") {
     const auto is_short = IsShortOfCpu(measurement);
     if (symptom.id == "slow-spell") {
-      return IsMostOf(measurement.slow_spells, is_short, [](const SlowSpellRow&) { return true; });
+      return IsMostOf(measurement.slow_spells, is_short, [](const SlowPeriodRow&) { return true; });
     }
     return IsMostOf(stragglers, is_short, are(symptom.id == "slow-file" ? "file" : "worker"));
   }
   const Bound& slow_file = RuleOf("slow-file").threshold;
   if (symptom.id == "slow-spell") {  // a slow time makes all files slow that are read then, not one
     return SlowNames(measurement, "file", slow_file).size() == 1 &&
-           IsMostOf(stragglers, IsOfSlow(measurement, "file", slow_file), is_in_spell);
+           IsMostOf(stragglers, IsOfSlow(measurement, "file", slow_file), is_in_period);
   }
   if (cause == "slow-spell") {
-    return absl::c_any_of(stragglers, are("file")) ? IsMostOf(stragglers, is_in_spell, are("file"))
-                                                   : MaySpellsExplainFiles(measurement, slow_file);
+    return absl::c_any_of(stragglers, are("file")) ? IsMostOf(stragglers, is_in_period, are("file"))
+                                                   : MayPeriodsExplainFiles(measurement, slow_file);
   }
   if (cause == "slow-worker" && symptom.id == "last-worker") return WasSlowAndLast(measurement);
   if (symptom.id != "stragglers" && symptom.id != "skewed-dataset") return true;

@@ -99,8 +99,8 @@ struct FollowResult {
 class EngineFollower {
  public:
   virtual ~EngineFollower() = default;
-  /// Does not wait.
-  virtual FollowResult Take() = 0;
+  /// What came since the last call. Does not wait.
+  virtual FollowResult Poll() = 0;
 };
 
 /// Takes what a log gains while the run goes on, and reports it to a `LiveObserver`.

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/thresholds.h"
@@ -27,11 +28,9 @@ namespace {
 // With these and `NoiseOf`, at most a twentieth of series without a change gets one, from 8 values on, of normal,
 // Laplace's and Student's (3 degrees of freedom) noise: change_points_test.cc.
 constexpr double kPenaltyPerLog = 5;
-constexpr double kSmallSeries = 3.5;    // over n: what a deviation from few differences may be too small by
-constexpr double kOutlier = 3;          // standard deviations
-constexpr double kMadToSigma = 1.4826;  // of normal noise
+constexpr double kSmallSeries = 3.5;  // over n: what a deviation from few differences may be too small by
+constexpr double kOutlier = 3;        // standard deviations
 constexpr double kMeanToSigma = 1.2533;
-constexpr double kTail = 0.05;       // on each side of a range
 constexpr double kNormal90 = 1.282;  // 9 of 10 are below
 // The distribution of twice the logarithm of the likelihood ratio of two places (D. Siegmund, "Confidence Sets in
 // Change-Point Problems", Int. Stat. Rev. 56 (1988) 31): (1 - exp(-x / 2))^2 = 0.9.
@@ -477,7 +476,7 @@ ChangePoints FindChangePoints(const std::vector<double>& values) {
 LevelChange ChangeBetween(const ChangePoints& found, const Segment& before, const Segment& after) {
   size_t count = SumOf<size_t>(found.segments, [](const Segment& segment) { return segment.size(); });
   const boost::math::students_t distribution(static_cast<double>(count - found.segments.size()));
-  const double half = boost::math::quantile(complement(distribution, kTail)) * found.noise *
+  const double half = boost::math::quantile(complement(distribution, kRangeTail)) * found.noise *
                       std::sqrt(1.0 / static_cast<double>(before.size()) + 1.0 / static_cast<double>(after.size()));
   const double change = after.level - before.level;
   return {change, change - half, change + half};

@@ -60,6 +60,15 @@ Value SumOf(const List& list, const Function& of) {
   return sum;
 }
 
+/// The median, the upper one of an even number; 0 of none. Quantiles of figures have another rank (docs/metrics.md,
+/// "Rules").
+inline double UpperMedian(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// The first item for which `of`, a member or a function, says most, and what it says; null and 0 where no item has
 /// more.
 template <class List, class Function>
@@ -69,14 +78,6 @@ auto LargestBy(const List& list, const Function& of) {
     if (const double value = std::invoke(of, item); value > largest.second) largest = {&item, value};
   }
   return largest;
-}
-
-/// The value in the middle, the larger one where there are two; `values` must not be empty. Quantiles of figures are of
-/// another rank (docs/metrics.md, "Rules").
-inline double UpperMedian(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// 0, 1, ..., `count` - 1.

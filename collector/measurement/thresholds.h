@@ -2,7 +2,7 @@
 // here once, by subject, with the reason beside each; docs/verdicts.md prints what the judges ask here. Two tables have
 // numbers of their own, beside the words that docs/verdicts.md is made of: the verdicts' thresholds (verdict_table.cc)
 // and the bands of the key figures (key_figures.cc). What an algorithm needs (bins, draws, quantiles of distributions)
-// stands beside it, and so does how much of a list is shown.
+// is beside it, and so is how much of a list is shown; collector/idioms has the quantiles that several use.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +72,6 @@ inline constexpr Bound kSizeHardlyMatters =
 // What takes longer than its like.
 inline constexpr double kStragglerRanges = 3;    ///< interquartile ranges above the third quartile: Tukey's "far out"
 inline constexpr double kStragglerFactor = 2;    ///< times the prediction: a small spread alone makes nobody wait
-inline constexpr double kSpellFactor = 1.5;      ///< in a spell, chunks take so many times what their fits give
 inline constexpr double kLeastLaneSpread = 1.5;  ///< most over least lanes: fewer do not show whether chunks contend
 inline constexpr Bound kAnyStraggler = From(1, "one is enough if it cost that much");
 inline constexpr Bound kMuchExcess =
@@ -87,7 +86,19 @@ inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a small
 inline constexpr Bound kFailedOfSpread =
     UpTo(0.02, "of the attempts: failed ones are cut off, and do not show how long chunks take");
 
+// A slow period: docs/metrics.md, `slow_spells`.
+inline constexpr double kSlowPeriodFactor = 1.5;  ///< in it, chunks take so many times what their fits give
+inline constexpr double kSlowByItself = 1.25;     ///< times the prediction: noise of single chunks rarely reaches it
+inline constexpr double kMostOfOneChunk = 3;  ///< times the prediction: one straggler makes no bridge to a later one
+inline constexpr int64_t kLeastAttemptsOfPeriod = 5;  ///< the mean of fewer may be one slow chunk
+inline constexpr double kSlowShareOfPeriod = 0.7;     ///< of its attempts: fewer are single slow chunks
+inline constexpr double kPeriodShareOfGroup = 0.8;  ///< of the predicted time: beyond it the group is slow all the time
+inline constexpr double kNotSlowOutside = 1.2;      ///< times the prediction, of the group outside the period
+inline constexpr double kNearlyAsMuch = 0.9;        ///< of the largest excess: the narrower group explains it as well
+inline constexpr double kLeastExcessOfPeriods = 0.005;  ///< of all durations: below it no period is worth a look
+
 inline constexpr Bound kMuchOfTheTime = From(0.40, "of the chunks' time: as for a hot section");
+inline constexpr Bound kFarAboveMedian = From(1.5, "times the median: nearly all chunks of one size are below it");
 inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
 
 // Workers.
@@ -95,6 +106,8 @@ inline constexpr Bound kNearlyAllWorkers =
     From(0.90, "of the largest number of workers: a few more or less do not matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 inline constexpr Bound kLongEnough = From(0.1, "of the run: more workers for a shorter time are two pools that meet");
+inline constexpr double kOwnersWait = 0.9;  ///< of its helpers' time: an owner that waits so long has no core meanwhile
+inline constexpr double kHardlyOne = 0.1;   ///< of a lane: clocks are not read at one moment
 inline constexpr Bound kLongAbsence = From(1, "seconds: an interpreter takes as long to start");
 
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");
@@ -106,12 +119,13 @@ inline constexpr double kLeastGrowth = 0.02;      ///< of the limit, within two 
 inline constexpr double kLeastMemory = 0.5;       ///< of the limit: below it growth is the start of a job
 inline constexpr double kSoonSeconds = 600;       ///< to the limit: time enough to do something about it
 
-// A worker that is slow in the last minute of a running job: `kSpellFactor`, with more tolerance where it had few
+// A worker that is slow in the last minute of a running job: `kSlowPeriodFactor`, with more tolerance where it had few
 // chunks.
 inline constexpr int64_t kLeastChunksOfMinute = 5;  ///< the mean of fewer may be one slow chunk
 inline constexpr int64_t kManyChunksOfMinute = 20;  ///< one slow chunk hardly moves the mean of so many
 inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
 inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
+inline constexpr Bound kQuiet = From(60, "seconds without a record: few chunks take longer");
 
 // What a job should ask for.
 inline constexpr double kRequestQuantile = 0.99;  ///< of the jobs, whose needs a request should cover
@@ -175,6 +189,8 @@ inline constexpr Bound kWaitWorthNaming = From(0.05, "of the blocked time: small
 inline constexpr Bound kThreadsMatter = From(
     0.2,
     "of the time for which threads waited, CPU of threads or of a process without guards: they may have waited for it");
+inline constexpr int64_t kLeastSamplesOfWait = 10;  ///< of fewer, a share may be off by more than it is
+inline constexpr double kCoarseWait = 0.2;          ///< of the time, waiting for a CPU: docs/waits.md, "How sure it is"
 inline constexpr Bound kNearlyAllOfIt = From(0.9, "of a kind of wait: the rest is within what its range allows");
 inline constexpr Bound kWaitIsSure = Below(0.25, "of the blocked time, on each side: a wider range names no cause");
 inline constexpr Bound kFitsIn =
@@ -217,7 +233,12 @@ inline constexpr double kUnexplained = 0.8;        ///< of the lower bound: a ru
 inline constexpr double kAboveBound = 1.05;        ///< of the upper bound: its figures are not of one kind of event
 inline constexpr double kNotableShare = 0.05;      ///< of the latency, or of the events
 
-// What measuring costs, and how a saving is shown.
+// What is shown, and what measuring costs.
+inline constexpr double kRoundsToZero = 0.0005;  ///< of a whole: 0.0 %
+inline constexpr Bound kPaleWaiting = Above(0.32, "of a chunk: with shorter waits, most bars would be striped");
+inline constexpr Bound kWaitShown = From(0.005, "of the core-seconds: a smaller kind of wait is no row of the budget");
+inline constexpr Bound kCpuWaitShown = From(0.01, "of the threads' time: less changes no section's time visibly");
+inline constexpr Bound kCpuOfOthersShown = From(0.01, "of the chunks' CPU time: less explains nothing");
 inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");
 inline constexpr Bound kManyGuards = From(1000, "guards: fewer cost some 20 ms at most");
 inline constexpr Bound kShortChunk = Below(0.002, "s: recording a chunk costs a hundredth of it");

@@ -473,7 +473,6 @@ class Assembly {
     }
   }
   void AddSlowTimes() {
-    constexpr size_t kMostSpells = 100;
     const auto add = [this](const char* by, const std::vector<ExpectedTime>& times, const auto& name_of) {
       constexpr size_t kMostExpectedRows = 500;
       for (size_t i = 0; i < std::min(times.size(), kMostExpectedRows); ++i) {
@@ -484,12 +483,12 @@ class Assembly {
     add("worker", figures_.expected_by_worker, [&](uint32_t process) { return Text(processes()[process].worker()); });
     add("file", figures_.expected_by_file,
         [&](uint32_t file) { return Text::OrNull(figures_.findings.attempts.files[file]); });
-    for (const NamedSpell& named : figures_.slow_spells) {
-      if (to_.slow_spells.size() == kMostSpells) break;
-      const SlowSpell& spell = named.spell;
-      to_.slow_spells.push_back({Text::OrNull(named.name), ToString(spell.of), SinceStart(spell.start_ns),
-                                 SinceStart(spell.stop_ns), spell.attempts, spell.duration_seconds,
-                                 spell.predicted_seconds, ToString(spell.reason), Text::OrNull(named.section)});
+    for (const NamedPeriod& named : figures_.slow_spells) {
+      if (to_.slow_spells.size() == kMostSlowPeriods) break;
+      const SlowPeriod& period = named.period;
+      to_.slow_spells.push_back({Text::OrNull(named.name), ToString(period.of), SinceStart(period.start_ns),
+                                 SinceStart(period.stop_ns), period.attempts, period.duration_seconds,
+                                 period.predicted_seconds, ToString(period.reason), Text::OrNull(named.section)});
     }
   }
 
@@ -654,10 +653,6 @@ Measurement Assemble(RunFigures figures, Quality quality, const std::vector<Entr
   quality.missing_values = std::move(measurement.quality.missing_values);
   measurement.quality = std::move(quality);
   return measurement;
-}
-
-std::optional<double> PossibleShare(std::optional<double> share) {
-  return share.has_value() ? Bounded(*share, 1) : std::nullopt;
 }
 
 void RefuseImpossible(MetricSet* metrics) {

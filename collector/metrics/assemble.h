@@ -32,7 +32,4 @@ Measurement Assemble(RunFigures figures, Quality quality, const std::vector<Entr
 /// What clocks and rounding explain is put on the limit.
 void RefuseImpossible(MetricSet* metrics);
 
-/// The same of one share: nullopt outside 0 to 1.
-std::optional<double> PossibleShare(std::optional<double> share);
-
 }  // namespace crema

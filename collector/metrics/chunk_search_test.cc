@@ -29,18 +29,18 @@ class ChunkSearchTest : public MeasureTest {
     const int64_t ns = At(seconds) - At(0);
     return SectionRowLine(path, ns, ns);
   }
-  Document Spell(double more_read, double more_select) {
+  Document Period(double more_read, double more_select) {
     Write("a.jsonl", Worker(1, more_read, more_select));
     Write("b.jsonl", Worker(2, 0, 0));
-    const Document spells = Take()["slow_spells"];
-    EXPECT_EQ(spells.size(), 1u);
-    return spells.empty() ? Document() : spells[0];
+    const Document periods = Take()["slow_spells"];
+    EXPECT_EQ(periods.size(), 1u);
+    return periods.empty() ? Document() : periods[0];
   }
 };
 
-TEST_F(ChunkSearchTest, ASlowSpellNamesTheSectionThatWasSlow) { EXPECT_EQ(Spell(10, 0)["section"], "read"); }
+TEST_F(ChunkSearchTest, ASlowPeriodNamesTheSectionThatWasSlow) { EXPECT_EQ(Period(10, 0)["section"], "read"); }
 
-TEST_F(ChunkSearchTest, NoSectionIsNamedWhereNoOneWasSlow) { EXPECT_TRUE(Spell(5, 5)["section"].is_null()); }
+TEST_F(ChunkSearchTest, NoSectionIsNamedWhereNoOneWasSlow) { EXPECT_TRUE(Period(5, 5)["section"].is_null()); }
 
 TEST_F(ChunkSearchTest, ChunksOfAHostWhoseClockIsBehindAreFound) {
   std::vector<Line> lines = {ProcessLine(1)};

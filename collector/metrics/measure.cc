@@ -326,7 +326,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   const SearchedLogs searched = {logs->logs, stretches};
   std::vector<EntryRange> ranges;
   RunParallel(
-      {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
+      {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NamePeriodSections(searched, &figures); }}},
       limits);
   quality = JudgeQuality(figures, std::move(quality));
   const RunProvenance provenance{

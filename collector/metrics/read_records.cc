@@ -300,8 +300,6 @@ std::string SlowSection(const ChunkFact& chunk, double predicted_seconds) {
   return "";
 }
 
-constexpr double kMostOfExcess = 0.5;  // less of it, and no one section was slow
-
 /// What chunks of one dataset took.
 struct TimeBySection {
   double whole_ns = 0;
@@ -328,7 +326,7 @@ TimeByDataset ReadSample(const std::vector<SampledAttempt>& sample, const Record
   return times;
 }
 
-std::string SlowSection(const SpellSample& sample, const RecordFindings& findings, const SearchedLogs& logs) {
+std::string SlowSection(const PeriodSample& sample, const RecordFindings& findings, const SearchedLogs& logs) {
   const TimeByDataset inside = ReadSample(sample.inside, findings, logs);
   TimeByDataset elsewhere = ReadSample(sample.elsewhere, findings, logs);
   double all_excess_ns = 0;
@@ -343,7 +341,7 @@ std::string SlowSection(const SpellSample& sample, const RecordFindings& finding
     }
   }
   for (const auto& [path, of_path] : excess_ns) {
-    if (all_excess_ns > 0 && of_path > kMostOfExcess * all_excess_ns) return path;
+    if (all_excess_ns > 0 && kMostOfIt.Holds(of_path / all_excess_ns)) return path;
   }
   return "";
 }
@@ -415,10 +413,10 @@ std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const Searche
   return ranges;
 }
 
-void NameSpellSections(const SearchedLogs& logs, RunFigures* figures) {
-  for (NamedSpell& named : figures->slow_spells) {
+void NamePeriodSections(const SearchedLogs& logs, RunFigures* figures) {
+  for (NamedPeriod& named : figures->slow_spells) {
     if (!named.sample.inside.empty()) named.section = SlowSection(named.sample, figures->findings, logs);
-    named.sample = SpellSample();
+    named.sample = PeriodSample();
   }
 }
 

@@ -69,9 +69,9 @@ inline constexpr size_t kMaxStragglerRows = 1000;
 /// Finds the ranges of the first `kMaxStragglerRows` stragglers, by their index.
 std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const SearchedLogs& logs);
 
-/// Sets `section` of the spells that have a sample: the one whose own time took half or more of what the spell's chunks
-/// took beyond the usual. The usual is the share that the section has in chunks of the same datasets elsewhere.
+/// Sets `section` of the periods that have a sample: the one whose own time took half or more of what the period's
+/// chunks took beyond the usual. The usual is the share that the section has in chunks of the same datasets elsewhere.
 /// Sections of helpers do not count: their time is beside the chunk's. Reads the records of the samples again.
-void NameSpellSections(const SearchedLogs& logs, RunFigures* figures);
+void NamePeriodSections(const SearchedLogs& logs, RunFigures* figures);
 
 }  // namespace crema

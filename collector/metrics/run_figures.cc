@@ -258,7 +258,7 @@ struct AttemptAnalyses {
   std::optional<int64_t> max_open_chunks;
 };
 
-constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
+constexpr size_t kMostSampledPeriods = 10;  // a look into the logs for each
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
 constexpr size_t kPointBytes = 16;         // events and seconds
@@ -319,35 +319,35 @@ void BreakDownAttempts(RunFigures& figures) {
   to.threads = std::move(tables[4]);
 }
 
-std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const StartOrder& order,
-                                        const std::vector<DatasetFit>& fits) {
+std::vector<NamedPeriod> FindNamedPeriods(const RunFigures& figures, const StartOrder& order,
+                                          const std::vector<DatasetFit>& fits) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const Hosts hosts = IndexHosts(processes);
-  const auto name_of = [&](const SlowSpell& spell) -> std::string {
-    switch (spell.of) {
-      case SpellOf::kFile:
-        return attempts.files[spell.group];
-      case SpellOf::kWorker:
-        return processes[spell.group].worker();
-      case SpellOf::kHost:
-        return hosts.names[spell.group];
-      case SpellOf::kDataset:
-        return attempts.datasets[attempts.kinds[spell.group].first];
-      case SpellOf::kRun:
+  const auto name_of = [&](const SlowPeriod& period) -> std::string {
+    switch (period.of) {
+      case PeriodOf::kFile:
+        return attempts.files[period.group];
+      case PeriodOf::kWorker:
+        return processes[period.group].worker();
+      case PeriodOf::kHost:
+        return hosts.names[period.group];
+      case PeriodOf::kDataset:
+        return attempts.datasets[attempts.kinds[period.group].first];
+      case PeriodOf::kRun:
         break;
     }
     return "";
   };
-  std::vector<NamedSpell> named;
-  const SpellGroups groups = {attempts.kind_of_input, attempts.file_of_input, hosts.of_process,
-                              !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
-  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, order, groups, fits);
-  ExplainSpells(attempts.rows, attempts.helpers, groups, fits, &spells);
-  for (const SlowSpell& spell : spells) {
-    named.push_back({spell, name_of(spell), "", {}});
-    if (named.size() > kMostSampledSpells) continue;
-    named.back().sample = SampleSpell(attempts.rows, spell, groups, fits);
+  std::vector<NamedPeriod> named;
+  const PeriodGroups groups = {attempts.kind_of_input, attempts.file_of_input, hosts.of_process,
+                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
+  std::vector<SlowPeriod> periods = FindSlowPeriods(attempts.rows, order, groups, fits);
+  ExplainPeriods(attempts.rows, attempts.helpers, groups, fits, &periods);
+  for (const SlowPeriod& period : periods) {
+    named.push_back({period, name_of(period), "", {}});
+    if (named.size() > kMostSampledPeriods) continue;
+    named.back().sample = SamplePeriod(attempts.rows, period, groups, fits);
   }
   return named;
 }
@@ -544,7 +544,7 @@ void DivideTime(const Observed& observed, RunFigures& figures) {
 }
 
 /// Runs the analyses side by side: each needs the attempts, their processes and nothing of another but of those that it
-/// comes after. Fills stragglers, expected times, slow spells, contention, the breakdowns, and what is known of the
+/// comes after. Fills stragglers, expected times, slow periods, contention, the breakdowns, and what is known of the
 /// run's time.
 AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observed, RunFigures* figures) {
   const AttemptFindings& attempts = figures->findings.attempts;
@@ -573,7 +573,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
   const size_t ordered = add("order of starts", kOrderBytes, [&] { order = OrderByStart(attempts.rows); });
   pieces.back().leaves_lists = true;
   const size_t shares = add("usual shares", kShareBytes, [&] { stragglers.FindUsualShares(); });
-  add("slow spells", 0, [&] { figures->slow_spells = FindNamedSpells(*figures, order, fits); }, {fitted, ordered});
+  add("slow spells", 0, [&] { figures->slow_spells = FindNamedPeriods(*figures, order, fits); }, {fitted, ordered});
   add("stragglers", kShareBytes, [&] { stragglers.Judge(); }, {fitted, shares});
   add("errors of fits", kShareBytes, [&] { stragglers.FindErrors(); }, {fitted});
   add("breakdowns", kBreakdownBytes, [&] { BreakDownAttempts(*figures); });

@@ -48,11 +48,11 @@ struct EngineFigures {
   int64_t lost_bytes = 0;               ///< of records that were sent and could not be kept
 };
 
-struct NamedSpell {
-  SlowSpell spell;
+struct NamedPeriod {
+  SlowPeriod period;
   std::string name;     ///< of its worker, host, file or dataset; empty of the run
   std::string section;  ///< in which most of its excess went; empty: in none, or it is not known
-  SpellSample sample;   ///< of the first spells; none of the others
+  PeriodSample sample;  ///< of the first slow periods; none of the others
 };
 
 struct RunFigures {
@@ -73,7 +73,7 @@ struct RunFigures {
   StragglerFindings stragglers;
   std::vector<ExpectedTime> expected_by_worker;  ///< `group` is the process
   std::vector<ExpectedTime> expected_by_file;
-  std::vector<NamedSpell> slow_spells;
+  std::vector<NamedPeriod> slow_spells;
   WorkerRows worker_rows;
   std::vector<BreakdownRow> by_worker;  ///< `group` is that of `worker_rows`
 

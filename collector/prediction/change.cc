@@ -1,6 +1,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/prediction/prediction.h"
@@ -20,8 +21,6 @@ struct Line {
   double error = std::numeric_limits<double>::infinity();
   double At(double events) const { return std::max(1e-9, fixed + slope * std::max(0.0, events)); }
 };
-
-constexpr double kWidthInSigmas = 2 * 1.645;  // of a normal distribution, from 5 % to 95 %
 
 // No cluster is larger, and no cut is finer: beyond these a replay takes minutes and gigabytes.
 constexpr double kMostLanes = 100'000;
@@ -44,7 +43,7 @@ struct LineSums {
     if (n < 3 || spread <= kRounding * xx || mean <= 0) return line;
     const double slope = (xy - x * mean) / spread;
     const double rest = std::max(0.0, yy - y * mean - slope * slope * spread);
-    line.error = kWidthInSigmas / 2 * std::sqrt(rest / (n - 2) / spread) * mean_events / mean;
+    line.error = kSigmasTo95 * std::sqrt(rest / (n - 2) / spread) * mean_events / mean;
     line.slope = std::clamp(slope, 0.0, mean / mean_events);
     line.fixed = std::max(0.0, mean - line.slope * mean_events);
     return line;
@@ -175,7 +174,7 @@ void BlockByLanes(const ObservedRun& run, double more_lanes, uint64_t seed, std:
   double slope = run.blocked.slope;
   if (seed != 0) {
     std::mt19937_64 random(~seed);
-    std::normal_distribution<double> normal(slope, (run.blocked.high - run.blocked.low) / kWidthInSigmas);
+    std::normal_distribution<double> normal(slope, (run.blocked.high - run.blocked.low) / 2 / kSigmasTo95);
     slope = std::max(0.0, normal(random));
   }
   for (ObservedChunk& chunk : *chunks) {

@@ -51,8 +51,7 @@ void ForEachGap(const ObservedRun& run, const std::function<void(const ObservedC
 void SetPhases(ObservedRun* run) {
   std::vector<double> gaps;
   ForEachGap(*run, [&gaps](const ObservedChunk&, double gap) { gaps.push_back(gap); });
-  const double usual = gaps.empty() ? 0 : UpperMedian(std::move(gaps));
-  const double longest = std::max(kGapsOfABarrier * usual, kShareOfABarrier * run->wall_time);
+  const double longest = std::max(kGapsOfABarrier * UpperMedian(gaps), kShareOfABarrier * run->wall_time);
   uint32_t phase = 0;
   double busy_until = run->chunks.front().start;
   for (ObservedChunk& chunk : run->chunks) {

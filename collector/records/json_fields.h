@@ -43,8 +43,8 @@ class KnownText {
   uint8_t length_ = 0;
 };
 
-/// Each `Take` moves past what it names and says true, or says false: then the line is not plain, and the cursor is of
-/// no more use (but for `Take`, which did not move). What is taken is valid JSON, and means what a JSON parser would
+/// Each `Parse` moves past a value and returns true. If it returns false, the line is not plain, and the reader is of
+/// no more use. `Match` moves only if it returns true. What is parsed is valid JSON, and means what a JSON parser would
 /// say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits) is not plain.
 ///
 /// The line is followed by 64 readable bytes; what they hold does not matter, as `AtEnd` notices a token that ran over.
@@ -53,7 +53,7 @@ class FastJsonReader {
   explicit FastJsonReader(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
 
   template <size_t kSize>
-  bool Take(const char (&literal)[kSize]) {
+  bool Match(const char (&literal)[kSize]) {
     static_assert(kSize <= 64, "more than is readable behind the line");
     if (!Is(literal)) return false;
     at_ += kSize - 1;
@@ -75,7 +75,7 @@ class FastJsonReader {
   }
 
   /// The same of a text that is known as it runs; an empty one is never there.
-  bool Take(const KnownText& text) {
+  bool Match(const KnownText& text) {
     if (text.length_ == 0 || text.length_ > end_ - at_) return false;
     size_t i = 0;
     uint64_t difference = 0;
@@ -88,7 +88,7 @@ class FastJsonReader {
   }
 
   /// A string; `text` is a view into the line.
-  bool TakeText(std::string_view& text) {
+  bool ParseText(std::string_view& text) {
     if (*at_ != '"') return false;
     const char* const begin = at_ + 1;
     for (const char* at = begin; at < end_; at += sizeof(uint64_t)) {
@@ -105,7 +105,7 @@ class FastJsonReader {
 
   /// An integer from 0 to 10^19 - 1. Inlined, so that each field has branches of its own: how long a number is, is
   /// foreseen by its field.
-  [[gnu::always_inline]] bool TakeUnsigned(uint64_t& number) {
+  [[gnu::always_inline]] bool ParseUnsigned(uint64_t& number) {
     const char* const begin = at_;
     number = 0;
     // 19 digits fit into 64 bits, whatever they are.
@@ -123,29 +123,29 @@ class FastJsonReader {
   }
 
   /// An integer that is not negative.
-  [[gnu::always_inline]] bool TakeCount(int64_t& number) {
+  [[gnu::always_inline]] bool ParseCount(int64_t& number) {
     uint64_t magnitude;
-    if (!TakeUnsigned(magnitude) || magnitude > std::numeric_limits<int64_t>::max()) return false;
+    if (!ParseUnsigned(magnitude) || magnitude > std::numeric_limits<int64_t>::max()) return false;
     number = static_cast<int64_t>(magnitude);
     return true;
   }
 
-  bool TakeInteger(int64_t& number) {
+  bool ParseInteger(int64_t& number) {
     const bool negative = *at_ == '-';
     at_ += negative;
-    if (!TakeCount(number)) return false;
+    if (!ParseCount(number)) return false;
     if (negative) number = -number;
     return true;
   }
 
   /// Any number; correctly rounded.
-  bool TakeReal(double& number) {
+  bool ParseReal(double& number) {
     const char* const begin = at_;
     const bool negative = *at_ == '-';
     at_ += negative;
     uint64_t digits;
     const char* const first_digit = at_;
-    if (!TakeUnsigned(digits)) return false;
+    if (!ParseUnsigned(digits)) return false;
     if (*at_ != '.' && *at_ != 'e' && *at_ != 'E' && digits < kExactIntegers) {
       number = negative ? -static_cast<double>(digits) : static_cast<double>(digits);
       return true;
@@ -188,11 +188,11 @@ class FastJsonReader {
     std::string_view text;
     double number;
     const char first = *at_;
-    if (first == '"') return TakeText(text);
-    if (first == 'n') return Take("null");
-    if (first == 't') return Take("true");
-    if (first == 'f') return Take("false");
-    if (first != '{' && first != '[') return TakeReal(number);
+    if (first == '"') return ParseText(text);
+    if (first == 'n') return Match("null");
+    if (first == 't') return Match("true");
+    if (first == 'f') return Match("false");
+    if (first != '{' && first != '[') return ParseReal(number);
     if (depth == 0) return false;
     const char last = first == '{' ? '}' : ']';
     ++at_;
@@ -201,26 +201,26 @@ class FastJsonReader {
     do {
       SkipBlanks();
       if (first == '{') {
-        if (!TakeText(text)) return false;
+        if (!ParseText(text)) return false;
         SkipBlanks();
-        if (!Take(":")) return false;
+        if (!Match(":")) return false;
         SkipBlanks();
       }
       if (!SkipValue(depth - 1)) return false;
       SkipBlanks();
-    } while (at_ < end_ && Take(","));
+    } while (at_ < end_ && Match(","));
     return *at_ == last && ++at_ <= end_;
   }
 
   bool AtEnd() const { return at_ == end_; }
-  const char* rest() const { return at_; }
-  const char* RestIf(bool taken) const { return taken ? at_ : nullptr; }
+  const char* remaining() const { return at_; }
+  const char* RemainingIf(bool parsed) const { return parsed ? at_ : nullptr; }
   /// Goes on there; false if that is nowhere.
   bool GoTo(const char* rest) {
     at_ = rest;
     return rest != nullptr;
   }
-  /// Where a token could begin; for those who look before they take.
+  /// Where a token could begin; for those who look before they parse.
   char Next() const { return *at_; }
 
  private:
@@ -277,9 +277,9 @@ namespace ondemand = simdjson::ondemand;
 /// What is wrong with a value, as the end of a sentence about its field; nullptr: nothing.
 using Complaint = const char*;
 
-/// What follows the value that was taken; nullptr: the value is not plain, or at fault. Where the quick reader is goes
+/// What follows the value that was parsed; nullptr: the value is not plain, or at fault. Where the quick reader is goes
 /// by value, so that it stays in a register.
-using Rest = const char*;
+using Remaining = const char*;
 
 inline constexpr char kNotAnInteger[] = "is not an integer of 64 bits";
 inline constexpr char kNegative[] = "is negative";
@@ -334,26 +334,26 @@ Complaint ReadMember(ondemand::value& value, Struct& out) {
 }
 
 template <bool kMayBeNegative, class T>
-[[gnu::always_inline]] inline bool TakeValue(FastJsonReader& line, T& out) {
+[[gnu::always_inline]] inline bool ParseValue(FastJsonReader& line, T& out) {
   if constexpr (std::is_same_v<T, int64_t>) {
-    return kMayBeNegative ? line.TakeInteger(out) : line.TakeCount(out);
+    return kMayBeNegative ? line.ParseInteger(out) : line.ParseCount(out);
   } else if constexpr (std::is_same_v<T, uint64_t>) {
-    return line.TakeUnsigned(out);
+    return line.ParseUnsigned(out);
   } else if constexpr (std::is_same_v<T, double>) {
-    return line.TakeReal(out) && (kMayBeNegative || out >= 0);
+    return line.ParseReal(out) && (kMayBeNegative || out >= 0);
   } else if constexpr (std::is_same_v<T, bool>) {
-    out = line.Take("true");
-    return out || line.Take("false");
+    out = line.Match("true");
+    return out || line.Match("false");
   } else if constexpr (std::is_same_v<T, std::string_view>) {
-    return line.TakeText(out);
+    return line.ParseText(out);
   } else {
-    return TakeValue<kMayBeNegative>(line, out.emplace());
+    return ParseValue<kMayBeNegative>(line, out.emplace());
   }
 }
 
 template <bool kMayBeNegative, auto... kMembers, class Struct>
-Rest TakeMember(FastJsonReader line, Struct& out) {
-  return line.RestIf(TakeValue<kMayBeNegative>(line, MemberOf<kMembers...>(out)));
+Remaining ParseMember(FastJsonReader line, Struct& out) {
+  return line.RemainingIf(ParseValue<kMayBeNegative>(line, MemberOf<kMembers...>(out)));
 }
 
 template <class T>
@@ -375,7 +375,7 @@ struct Field {
   std::string_view key;
   bool required;
   Complaint (*read)(ondemand::value& value, Struct& out);
-  Rest (*take)(FastJsonReader line, Struct& out);
+  Remaining (*parse)(FastJsonReader line, Struct& out);
   void (*clear)(Struct& out);  ///< as where the field is missing
 };
 
@@ -388,17 +388,17 @@ struct Refusal {
 
 inline constexpr bool kRequired = true;
 
-/// A field of any value. `kInside`: members of members, to the one that takes it.
+/// A field of any value. `kInside`: members of members, to the one that gets it.
 template <auto kMember, auto... kInside>
 constexpr Field<StructOf<kMember>> Any(std::string_view key, bool required = false) {
-  return {key, required, &ReadMember<true, kMember, kInside...>, &TakeMember<true, kMember, kInside...>,
+  return {key, required, &ReadMember<true, kMember, kInside...>, &ParseMember<true, kMember, kInside...>,
           &ClearMember<kMember, kInside...>};
 }
 
 /// A number that cannot be negative: a time, a duration, a size, a count.
 template <auto kMember, auto... kInside>
 constexpr Field<StructOf<kMember>> NotNegative(std::string_view key, bool required = false) {
-  return {key, required, &ReadMember<false, kMember, kInside...>, &TakeMember<false, kMember, kInside...>,
+  return {key, required, &ReadMember<false, kMember, kInside...>, &ParseMember<false, kMember, kInside...>,
           &ClearMember<kMember, kInside...>};
 }
 
@@ -432,7 +432,7 @@ constexpr auto Required(std::array<Field<Struct>, kSize> fields) {
 }
 
 template <class Struct>
-Rest TakeNothing(FastJsonReader, Struct&) {
+Remaining ParseNothing(FastJsonReader, Struct&) {
   return nullptr;
 }
 template <class Struct>
@@ -442,7 +442,7 @@ void ClearNothing(Struct&) {}
 template <class Struct>
 constexpr Field<Struct> SlowPath(std::string_view key, Complaint (*read)(ondemand::value& value, Struct& out),
                                  void (*clear)(Struct& out) = &ClearNothing<Struct>) {
-  return {key, false, read, &TakeNothing<Struct>, clear};
+  return {key, false, read, &ParseNothing<Struct>, clear};
 }
 
 template <class Struct>
@@ -450,8 +450,8 @@ Complaint ReadNothing(ondemand::value&, Struct&) {
   return nullptr;
 }
 template <class Struct>
-Rest SkipPlain(FastJsonReader line, Struct&) {
-  return line.RestIf(line.SkipValue());
+Remaining SkipPlain(FastJsonReader line, Struct&) {
+  return line.RemainingIf(line.SkipValue());
 }
 
 /// Ignores the field; it stands in a table to keep the order.
@@ -471,44 +471,44 @@ Complaint ReadNotes(ondemand::value& value, Struct& out) {
   return nullptr;
 }
 template <auto kMember, class Struct>
-Rest TakeNotes(FastJsonReader line, Struct& out) {
-  const char* const begin = line.rest();
+Remaining ParseNotes(FastJsonReader line, Struct& out) {
+  const char* const begin = line.remaining();
   if (!line.SkipValue()) return nullptr;
-  const bool has_any = *begin == '{' && line.rest() - begin > 2;
-  out.*kMember = has_any ? std::string_view(begin, static_cast<size_t>(line.rest() - begin)) : std::string_view();
-  return line.rest();
+  const bool has_any = *begin == '{' && line.remaining() - begin > 2;
+  out.*kMember = has_any ? std::string_view(begin, static_cast<size_t>(line.remaining() - begin)) : std::string_view();
+  return line.remaining();
 }
 
 /// An object of texts, kept as the line has it; empty where the value is no object or has no member.
 template <auto kMember>
 constexpr Field<StructOf<kMember>> Notes(std::string_view key) {
-  return {key, false, &ReadNotes<kMember>, &TakeNotes<kMember>, &ClearMember<kMember>};
+  return {key, false, &ReadNotes<kMember>, &ParseNotes<kMember>, &ClearMember<kMember>};
 }
 
 template <const char* kName, class Struct>
-Rest TakeType(FastJsonReader line, Struct&) {
+Remaining ParseType(FastJsonReader line, Struct&) {
   std::string_view name;
-  return line.RestIf(line.TakeText(name) && name == kName);
+  return line.RemainingIf(line.ParseText(name) && name == kName);
 }
 
 /// The line's type, which the quick reader finds out by it; the other one knows.
 template <class Struct, const char* kName>
 constexpr Field<Struct> Type() {
-  return {"type", true, &ReadNothing<Struct>, &TakeType<kName, Struct>, &ClearNothing<Struct>};
+  return {"type", true, &ReadNothing<Struct>, &ParseType<kName, Struct>, &ClearNothing<Struct>};
 }
 
-/// Takes a list; `take_item(line)` takes what is next in it.
-template <class TakeItem>
-Rest TakeList(FastJsonReader line, const TakeItem& take_item) {
-  if (!line.Take("[")) return nullptr;
+/// Parses a list; `parse_item(line)` parses what is next in it.
+template <class ParseItem>
+Remaining ParseList(FastJsonReader line, const ParseItem& parse_item) {
+  if (!line.Match("[")) return nullptr;
   line.SkipBlanks();
-  if (line.Take("]")) return line.rest();
+  if (line.Match("]")) return line.remaining();
   do {
     line.SkipBlanks();
-    if (!line.GoTo(take_item(line))) return nullptr;
+    if (!line.GoTo(parse_item(line))) return nullptr;
     line.SkipBlanks();
-  } while (line.Take(","));
-  return line.RestIf(line.Take("]"));
+  } while (line.Match(","));
+  return line.RemainingIf(line.Match("]"));
 }
 
 template <auto kMember, class Struct>
@@ -526,16 +526,17 @@ Complaint ReadValues(ondemand::value& value, Struct& out) {
 }
 
 template <auto kMember, class Struct>
-Rest TakeValues(FastJsonReader line, Struct& out) {
+Remaining ParseValues(FastJsonReader line, Struct& out) {
   (out.*kMember).clear();
-  return TakeList(
-      line, [&](FastJsonReader item) { return item.RestIf(TakeValue<true>(item, (out.*kMember).emplace_back())); });
+  return ParseList(line, [&](FastJsonReader item) {
+    return item.RemainingIf(ParseValue<true>(item, (out.*kMember).emplace_back()));
+  });
 }
 
 /// A list of strings, or of integers of 64 bits; anything else in it is refused.
 template <auto kMember>
 constexpr Field<StructOf<kMember>> Values(std::string_view key) {
-  return {key, false, &ReadValues<kMember>, &TakeValues<kMember>, &ClearMember<kMember>};
+  return {key, false, &ReadValues<kMember>, &ParseValues<kMember>, &ClearMember<kMember>};
 }
 
 template <class Struct, size_t kFields>
@@ -568,36 +569,36 @@ Refusal ReadObject(ondemand::object object, const std::array<Field<Struct>, kFie
 
 /// A field's key as the quick reader expects it: with the brace or comma before it, and the colon.
 template <const auto& kTable, size_t kAt>
-struct Lead {
+struct KeyPrefix {
   static constexpr size_t kSize = kTable[kAt].key.size() + 5;
   struct Text {
     char text[kSize] = {};
   };
   static constexpr Text Make() {
-    Text lead;
+    Text prefix;
     size_t to = 0;
-    lead.text[to++] = kAt == 0 ? '{' : ',';
-    lead.text[to++] = '"';
-    for (const char c : kTable[kAt].key) lead.text[to++] = c;
-    lead.text[to++] = '"';
-    lead.text[to] = ':';
-    return lead;
+    prefix.text[to++] = kAt == 0 ? '{' : ',';
+    prefix.text[to++] = '"';
+    for (const char c : kTable[kAt].key) prefix.text[to++] = c;
+    prefix.text[to++] = '"';
+    prefix.text[to] = ':';
+    return prefix;
   }
   static constexpr Text kText = Make();
 };
 
-/// Takes the field if it is next, written without blanks.
+/// Parses the field if it is next, written without blanks.
 template <const auto& kTable, size_t kAt, class Struct>
-[[gnu::always_inline]] inline bool TakeNext(FastJsonReader& line, Struct& out, uint64_t& seen) {
+[[gnu::always_inline]] inline bool ParseNext(FastJsonReader& line, Struct& out, uint64_t& seen) {
   constexpr Field<Struct> kField = kTable[kAt];
-  if (!line.Take(Lead<kTable, kAt>::kText.text)) {
+  if (!line.Match(KeyPrefix<kTable, kAt>::kText.text)) {
     kField.clear(out);
     return true;
   }
   seen |= uint64_t{1} << kAt;
-  if (line.Next() != 'n') return line.GoTo(kField.take(line, out));
+  if (line.Next() != 'n') return line.GoTo(kField.parse(line, out));
   kField.clear(out);
-  return !kField.required && line.Take("null");
+  return !kField.required && line.Match("null");
 }
 
 /// Finds a key among those of a table.
@@ -642,51 +643,50 @@ struct LastLayout {
   static constexpr size_t kUnknown = 66;  // a field that is not in the table
 
   struct Next {
-    KnownText lead;  ///< brace or comma, key and colon, with blanks
-    uint8_t at = 0;  ///< the field's place in the table, or `kUnknown`
+    KnownText prefix;  ///< brace or comma, key and colon, with blanks
+    uint8_t at = 0;    ///< the field's place in the table, or `kUnknown`
   };
   std::array<Next, 67> next = {};  ///< after the field at this place, or one of those above
 };
 
 template <const auto& kTable>
-LastLayout& LastSpellingOf() {
-  static thread_local LastLayout spelling;
-  return spelling;
+LastLayout& LastLayoutOf() {
+  static thread_local LastLayout layout;
+  return layout;
 }
 
-/// Takes what stands before a field's value, and finds its place in the table, or `kUnknown`.
+/// Parses what is before a field's value, and finds its place in the table, or `kUnknown`.
 template <class Struct>
-std::optional<size_t> TakeKey(FastJsonReader& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
-  if (!(is_first ? line.Take("{") : line.Take(","))) return std::nullopt;
+std::optional<size_t> ParseKey(FastJsonReader& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
+  if (!(is_first ? line.Match("{") : line.Match(","))) return std::nullopt;
   line.SkipBlanks();
   std::string_view key;
-  if (!line.TakeText(key)) return std::nullopt;
+  if (!line.ParseText(key)) return std::nullopt;
   line.SkipBlanks();
-  if (!line.Take(":")) return std::nullopt;
+  if (!line.Match(":")) return std::nullopt;
   line.SkipBlanks();
   return keys.Find(fields, key).value_or(LastLayout::kUnknown);
 }
 
-/// Takes an object, or the rest of one, whose fields may come in any order and with blanks: quickest where they are
-/// written as in the last one. Those that it does not know are passed over; those that come twice are left to the
-/// reader of any JSON.
+/// Parses an object, or the rest of one, in any order and with blanks: quickest where it is written as the last one
+/// was. Skips unknown fields. Leaves an object in which a field comes twice to the reader of any JSON.
 template <class Struct>
-Rest TakeRest(FastJsonReader line, const Field<Struct>* fields, const KeyIndex& keys, LastLayout& spelling, Struct& out,
-              uint64_t& seen) {
+Remaining ParseRemaining(FastJsonReader line, const Field<Struct>* fields, const KeyIndex& keys, LastLayout& layout,
+                         Struct& out, uint64_t& seen) {
   size_t before = seen == 0 ? LastLayout::kBegin : LastLayout::kRest;
   while (true) {
-    LastLayout::Next& next = spelling.next[before];
-    if (line.Take(next.lead)) {
+    LastLayout::Next& next = layout.next[before];
+    if (line.Match(next.prefix)) {
       if (line.IsBlank()) line.SkipBlanks();
     } else {
-      const char* const begin = line.rest();
+      const char* const begin = line.remaining();
       line.SkipBlanks();
       const bool is_first = before == LastLayout::kBegin;
-      if (!is_first && line.Take("}")) return line.rest();
-      const std::optional<size_t> at = TakeKey(line, fields, keys, is_first);
+      if (!is_first && line.Match("}")) return line.remaining();
+      const std::optional<size_t> at = ParseKey(line, fields, keys, is_first);
       if (!at.has_value()) return nullptr;
-      const std::string_view lead(begin, static_cast<size_t>(line.rest() - begin));
-      next.lead = lead.size() <= KnownText::kMost ? KnownText(lead) : KnownText();
+      const std::string_view prefix(begin, static_cast<size_t>(line.remaining() - begin));
+      next.prefix = prefix.size() <= KnownText::kMost ? KnownText(prefix) : KnownText();
       next.at = static_cast<uint8_t>(*at);
     }
     before = next.at;
@@ -698,36 +698,36 @@ Rest TakeRest(FastJsonReader line, const Field<Struct>* fields, const KeyIndex& 
     seen |= uint64_t{1} << before;
     const Field<Struct>& field = fields[before];
     if (line.Next() == 'n') {
-      if (field.required || !line.Take("null")) return nullptr;
-    } else if (!line.GoTo(field.take(line, out))) {
+      if (field.required || !line.Match("null")) return nullptr;
+    } else if (!line.GoTo(field.parse(line, out))) {
       return nullptr;
     }
   }
 }
 
 template <const auto& kTable, class Struct, size_t... kAt>
-Rest TakeObject(FastJsonReader line, Struct& out, std::index_sequence<kAt...>) {
+Remaining ParseObject(FastJsonReader line, Struct& out, std::index_sequence<kAt...>) {
   static_assert(sizeof...(kAt) <= 64, "one bit each");
   constexpr uint64_t kNeeded = ((uint64_t{kTable[kAt].required} << kAt) | ...);
   uint64_t seen = 0;
   FastJsonReader first = line;
-  const bool is_in_order = first.Take(Lead<kTable, 0>::kText.text) && !first.IsBlank();
+  const bool is_in_order = first.Match(KeyPrefix<kTable, 0>::kText.text) && !first.IsBlank();
   if (!is_in_order && line.Next() == '{') {
     (kTable[kAt].clear(out), ...);
-  } else if (!(TakeNext<kTable, kAt>(line, out, seen) && ...)) {
+  } else if (!(ParseNext<kTable, kAt>(line, out, seen) && ...)) {
     return nullptr;
   }
-  if (line.Take("}")) return line.RestIf((seen & kNeeded) == kNeeded);
+  if (line.Match("}")) return line.RemainingIf((seen & kNeeded) == kNeeded);
   uint64_t seen_at_all = seen;
-  const Rest rest = TakeRest(line, kTable.data(), kKeyIndex<kTable>, LastSpellingOf<kTable>(), out, seen_at_all);
+  const auto rest = ParseRemaining(line, kTable.data(), kKeyIndex<kTable>, LastLayoutOf<kTable>(), out, seen_at_all);
   return (seen_at_all & kNeeded) == kNeeded ? rest : nullptr;
 }
 
 /// The quick reader of an object: in the table's order and without blanks it is quickest. nullptr: the reader of any
 /// JSON is to read it; nothing is said about the object, and `out` holds nothing of use.
 template <const auto& kTable, class Struct>
-Rest TakeObject(FastJsonReader line, Struct& out) {
-  return TakeObject<kTable>(line, out, std::make_index_sequence<std::size(kTable)>());
+Remaining ParseObject(FastJsonReader line, Struct& out) {
+  return ParseObject<kTable>(line, out, std::make_index_sequence<std::size(kTable)>());
 }
 
 template <auto kMember, const auto& kTable, class Struct>
@@ -744,15 +744,15 @@ Complaint ReadObjects(ondemand::value& value, Struct& out) {
 }
 
 template <auto kMember, const auto& kTable, class Struct>
-Rest TakeObjects(FastJsonReader line, Struct& out) {
+Remaining ParseObjects(FastJsonReader line, Struct& out) {
   (out.*kMember).clear();
-  return TakeList(line, [&](FastJsonReader item) { return TakeObject<kTable>(item, (out.*kMember).emplace_back()); });
+  return ParseList(line, [&](FastJsonReader item) { return ParseObject<kTable>(item, (out.*kMember).emplace_back()); });
 }
 
 /// A list of objects of one table.
 template <auto kMember, const auto& kTable>
 constexpr Field<StructOf<kMember>> Objects(std::string_view key) {
-  return {key, false, &ReadObjects<kMember, kTable>, &TakeObjects<kMember, kTable>, &ClearMember<kMember>};
+  return {key, false, &ReadObjects<kMember, kTable>, &ParseObjects<kMember, kTable>, &ClearMember<kMember>};
 }
 
 }  // namespace crema::json

@@ -176,13 +176,13 @@ Complaint ReadStatus(ondemand::value& value, Fact& out) {
 }
 
 template <class Fact>
-Rest TakeStatus(FastJsonReader line, Fact& out) {
-  out.failed = !line.Take("\"ok\"");
-  return line.RestIf(!out.failed || line.Take("\"failed\""));
+Remaining ParseStatus(FastJsonReader line, Fact& out) {
+  out.failed = !line.Match("\"ok\"");
+  return line.RemainingIf(!out.failed || line.Match("\"failed\""));
 }
 template <class Fact>
 constexpr Field<Fact> Status(std::string_view key, bool required) {
-  return {key, required, &ReadStatus<Fact>, &TakeStatus<Fact>, &ClearMember<&Fact::failed>};
+  return {key, required, &ReadStatus<Fact>, &ParseStatus<Fact>, &ClearMember<&Fact::failed>};
 }
 
 inline constexpr auto kTracedTaskFields = Joined<Field<TracedTaskFact>>(

@@ -13,9 +13,9 @@ namespace {
 
 /// The whole line is an object of the table.
 template <const auto& kTable, class Fact>
-bool TakeLine(std::string_view text, Fact& fact) {
+bool ParseLine(std::string_view text, Fact& fact) {
   FastJsonReader line(text);
-  if (!line.GoTo(json::TakeObject<kTable>(line, fact))) return false;
+  if (!line.GoTo(json::ParseObject<kTable>(line, fact))) return false;
   line.SkipBlanks();
   return line.AtEnd();
 }
@@ -133,10 +133,10 @@ bool StopsInsideObject(std::string_view line) {
 }  // namespace
 
 bool ReadPlainChunk(std::string_view line, ChunkFact& fact) {
-  return TakeLine<json::kChunkFields>(line, fact) && fact.stop_ns >= fact.start_ns;
+  return ParseLine<json::kChunkFields>(line, fact) && fact.stop_ns >= fact.start_ns;
 }
 
-bool ReadPlainBegin(std::string_view line, BeginFact& fact) { return TakeLine<json::kBeginFields>(line, fact); }
+bool ReadPlainBegin(std::string_view line, BeginFact& fact) { return ParseLine<json::kBeginFields>(line, fact); }
 
 struct RecordParser::Json {
   ondemand::parser parser;

@@ -8,6 +8,7 @@
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
@@ -49,9 +50,9 @@ std::string_view MostOfIt(const DetailAttempt& attempt) {
                ? static_cast<double>(*ns) / static_cast<double>(*attempt.duration_ns)
                : 0.0;
   };
-  if (share(attempt.cpu_wait_ns) >= 0.5) return "mostly waiting for a CPU";
-  if (share(attempt.blocked_ns) >= 0.5) return "mostly blocked";
-  return share(attempt.cpu_ns) >= 0.5 ? "mostly computing" : "–";
+  if (kMostOfIt.Holds(share(attempt.cpu_wait_ns))) return "mostly waiting for a CPU";
+  if (kMostOfIt.Holds(share(attempt.blocked_ns))) return "mostly blocked";
+  return kMostOfIt.Holds(share(attempt.cpu_ns)) ? "mostly computing" : "–";
 }
 
 /// Why it took long: what its size explains first, then what its time went to.

@@ -12,6 +12,7 @@
 #include "collector/diagnosis/verdicts.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -90,15 +91,15 @@ std::string ErrorOfMost(const PageInput& input) {
                      Escaped(HumanClock(first.start_ns / 1e9)));
 }
 
-/// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
+/// The address of what a finding is about: a slow period's stretch of the timeline, where there is one.
 std::string AddressOf(const PageInput& input, const std::string& verdict) {
   std::string block(BlockOfVerdict(verdict));
   if (block != "timeline" || !input.detail.why_no_attempts.empty()) return block;
   std::optional<double> from, to;
-  const std::vector<SlowSpellRow>& spells = input.measurement.slow_spells;
-  if (verdict == "slow-spell" && !spells.empty()) {
-    from = spells.front().start;
-    to = spells.front().stop;
+  const std::vector<SlowPeriodRow>& periods = input.measurement.slow_spells;
+  if (verdict == "slow-spell" && !periods.empty()) {
+    from = periods.front().start;
+    to = periods.front().stop;
   }
   if (verdict == "long-tail" && input.detail.tail_start_seconds.has_value()) {
     from = input.detail.tail_start_seconds;
@@ -152,8 +153,6 @@ std::string Findings(const PageInput& input) {
   return html;
 }
 
-constexpr double kShownPoints = 0.0005;  // what a tenth of a percentage point is rounded from
-
 /// `3.1 %` of a share is `3.1 points`.
 std::string InPoints(std::string text) { return text.replace(text.rfind('%'), 1, "points"); }
 
@@ -190,7 +189,7 @@ std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std:
   const std::string before = Escaped(words(change->before));
   if (!change->change.has_value()) return "<p class=\"change\">baseline " + before + "</p>";
   const bool is_same =
-      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kShownPoints : *change->change == 0;
+      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kRoundsToZero : *change->change == 0;
   if (is_same) return "<p class=\"change\">as in the baseline</p>";
   const std::string text = fmt::format("{} from {}", Escaped(SignedChange(figure.kind, *change->change)), before);
   const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.measurement);

@@ -39,12 +39,11 @@ std::string OutsideRows(const Measurement& measurement) {
 
 /// What the blocked part was spent on, as far as samples show it.
 std::string WaitRows(const Measurement& measurement, const BudgetPart& part) {
-  constexpr double kLeastShare = 0.005;  // of the core-seconds
   std::string html;
   if (part.part != "blocked") return html;
   for (const WaitShare& wait : WaitShares(measurement)) {
     const double share = wait.share * part.share;
-    if (share < kLeastShare) break;
+    if (!kWaitShown.Holds(share)) break;
     html += fmt::format(
         "<tr class=\"part\"><th scope=\"row\">blocked: {}</th><td class=\"n\">≈ {}</td><td class=\"n\">{}</td></tr>\n",
         Escaped(wait.kind), Escaped(HumanDuration(wait.share * part.core_seconds)), Escaped(HumanPercent(share, 1)));
@@ -390,9 +389,9 @@ Json Box(size_t number, std::string_view text, Json from, Json to, Json worker) 
 void AddBoxes(const PageInput& input, const VerdictRow& verdict, size_t number, Json* boxes) {
   const Text& id = verdict.id;
   const std::vector<DetailWorker>& workers = input.detail.workers;
-  const std::vector<SlowSpellRow>& spells = input.measurement.slow_spells;
-  if (id == "slow-spell" && !spells.empty()) {
-    const SlowSpellRow& worst = spells.front();  // of a worker, or of all
+  const std::vector<SlowPeriodRow>& periods = input.measurement.slow_spells;
+  if (id == "slow-spell" && !periods.empty()) {
+    const SlowPeriodRow& worst = periods.front();  // of a worker, or of all
     Json box = Box(number, "slow spell", JsonOf(worst.start), JsonOf(worst.stop), nullptr);
     for (uint32_t worker = 0; worst.by == "worker" && worker < workers.size(); ++worker) {
       if (worst.name == workers[worker].name) box["worker"] = worker;
@@ -448,6 +447,8 @@ Json TimelineData(const PageInput& input) {
   data["datasets"] = std::move(datasets);
   data["sections"] = Mapped<Json>(detail.sections, Short);
   data["median"] = ValueOf(input.measurement, "chunk_duration_p50");
+  data["longFrom"] = kFarAboveMedian.value;
+  data["paleAbove"] = kPaleWaiting.value;
   data["a"] = Attempts(input, unit, &files, &errors, &notes);
   data["files"] = files.used();
   data["errors"] = errors.used();
@@ -500,10 +501,11 @@ std::string Legend(const PageInput& input) {
         "without a chunk</li>";
   }
   if (AnyAbsent(detail)) html += "<li><span class=\"key gone\"></span> worker not there</li>";
+  html += fmt::format("<li class=\"of-dataset\"><span class=\"key pale\"></span> pale = waiting ({})</li>",
+                      Escaped("> " + HumanPercent(kPaleWaiting.value)));
   html +=
-      "<li class=\"of-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li><li "
-      "class=\"of-waiting\">waiting 0 % <span class=\"key scale\"></span> 100 %</li><li class=\"of-rate\">events/s 0 "
-      "<span class=\"key scale\"></span> <span id=\"timeline-fastest\"></span></li><li class=\"of-waiting "
+      "<li class=\"of-waiting\">waiting 0 % <span class=\"key scale\"></span> 100 %</li><li class=\"of-rate\">"
+      "events/s 0 <span class=\"key scale\"></span> <span id=\"timeline-fastest\"></span></li><li class=\"of-waiting "
       "of-rate\"><span class=\"key unmeasured\"></span> not measured</li><li class=\"of-attempt\"><span class=\"key "
       "cpu\"></span> first attempt</li><li class=\"of-attempt\"><span class=\"key wait\"></span> later attempt</li>";
   return html + "<li class=\"failed\"><span aria-hidden=\"true\">✕</span> failed or lost</li></ul>\n";

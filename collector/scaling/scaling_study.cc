@@ -13,7 +13,6 @@ namespace crema {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTail = 0.05;      // on each side of an interval
 constexpr double kMostKappa = 1;    // two cores would be slower than half of one
 constexpr double kMostCores = 1e9;  // where the search for a number of cores ends
 constexpr int kSteps = 200;         // over the interval of sigma
@@ -327,7 +326,7 @@ absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& poi
   const double sigma = Lowest(0, 1, profile), kappa = best_kappa(sigma);
   const double least = errors.Sum(sigma, kappa);
   const double freedom = static_cast<double>(points.size()) - (is_usl ? 3 : 2);
-  const double t = boost::math::quantile(boost::math::students_t(freedom), 1 - kTail);
+  const double t = boost::math::quantile(boost::math::students_t(freedom), 1 - kRangeTail);
   const double cut = least * (1 + t * t / freedom);
 
   Range sigmas, kappas, lambdas, fastest, worthwhile;

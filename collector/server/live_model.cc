@@ -517,7 +517,7 @@ void LiveModel::JudgeSpeed(LiveWorker& worker) {
   const WorkerSecond sum = worker.SumOf(second_ - 2 * kRecentSeconds, second_);
   if (sum.chunks < kLeastChunksOfMinute || sum.expected_ns <= 0) return;
   const double factor = sum.judged_ns / sum.expected_ns;
-  const double slow = sum.chunks < kManyChunksOfMinute ? kSlowFactor : kSpellFactor;
+  const double slow = sum.chunks < kManyChunksOfMinute ? kSlowFactor : kSlowPeriodFactor;
   if (!worker.slow_is_warned && factor >= slow) {
     worker.slow_is_warned = true;
     worker.slow_since_ns = now_ns_;

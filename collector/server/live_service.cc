@@ -16,6 +16,7 @@
 #include "collector/engines/http_get.h"
 #include "collector/exports/export_format.h"
 #include "collector/idioms/descriptor.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 
 namespace crema {
@@ -234,6 +235,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   Json tiles;
   tiles["wall_seconds"] = std::floor(figures.wall_seconds);
   tiles["quiet_seconds"] = std::floor(model.quiet_seconds());
+  tiles["is_quiet"] = kQuiet.Holds(model.quiet_seconds());
   tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
   tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
   tiles["failed"] = model.has_schedulers_only() ? Json() : Json(model.totals().gone());
@@ -298,6 +300,7 @@ double SecondsOf(const LiveModel& model, int64_t time_ns) {
 void SetStream(const LiveModel& model, const std::set<size_t>& shown, DeltaStore* store) {
   const int64_t now_ns = model.stop_ns();
   store->Set("stream_seconds", kStreamSeconds);
+  store->Set("stream_pale_above", kPaleWaiting.value);
   store->Set("stream_now", SecondsOf(model, now_ns));
   const int64_t oldest_ns = now_ns - kStreamSeconds * 1'000'000'000;
   std::map<std::string, Json> stream, open;

@@ -286,8 +286,8 @@ void LiveSources::LookInto(size_t source) {
   }
 }
 
-void LiveSources::TakeNews(size_t source, Followed& followed) {
-  const FollowResult news = followed.follower->Take();
+void LiveSources::PollFollower(size_t source, Followed& followed) {
+  const FollowResult news = followed.follower->Poll();
   size_t bytes = 0;
   for (const std::string& page : news.pages) {
     followed.taker.feed->Add(page);
@@ -300,7 +300,7 @@ void LiveSources::TakeNews(size_t source, Followed& followed) {
 void LiveSources::Look() {
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (const auto followed = followed_.find(i); followed != followed_.end()) {
-      TakeNews(i, *followed->second);
+      PollFollower(i, *followed->second);
     } else {
       LookInto(i);
     }

@@ -130,7 +130,7 @@ class LiveSources {
   Log& AddLog(const std::string& path);
   void SetLives();
   bool ReadLog(Log& log, size_t most);
-  void TakeNews(size_t source, Followed& followed);
+  void PollFollower(size_t source, Followed& followed);
   void NoteProblem(SourceState& state, bool is_there, const std::string& problem);
 
   LiveModel* model_;

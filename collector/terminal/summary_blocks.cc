@@ -21,11 +21,6 @@ constexpr size_t kMostCuts = 40;
 /// Columns of a worker that are asked for first.
 constexpr int kMostWorkerRank = 3;
 
-/// A part of the budget below this rounds to 0.0 %.
-constexpr double kLeastPart = 0.0005;
-/// A smaller share of waiting changes no section's own time visibly.
-constexpr double kLeastWait = 0.01;
-
 template <class Row>
 bool AnyAbove0(const std::vector<Row>& rows, Number Row::*member) {
   return absl::c_any_of(rows, [member](const Row& row) { return (row.*member).value_or(0) > 0; });
@@ -47,17 +42,16 @@ Paint PaintOfGroup(std::string_view group) {
 
 /// `threads without guards 3.10 s · child processes 1.02 s`, where they computed.
 std::string CpuOfOthers(const Measurement& measurement) {
-  constexpr double kLeastOfCpu = 0.01;
   const double all = measurement.Metric("chunk_cpu_time").value_or(0);
   std::string text;
   for (const auto& [key, name] : {std::pair("unannounced_cpu_time", "threads without guards"),
                                   std::pair("children_cpu_time", "child processes")}) {
     const double cpu = measurement.Metric(key).value_or(0);
-    if (cpu < kLeastOfCpu * all || cpu == 0) continue;
+    if (cpu <= 0 || !kCpuOfOthersShown.Holds(cpu / all)) continue;
     text += fmt::format("{}{} {}", text.empty() ? "of it " : " · ", name, HumanDuration(cpu));
   }
   const double shared = measurement.Metric("shared_cpu_time").value_or(0);
-  if (shared >= kLeastOfCpu * all && shared > 0) {
+  if (shared > 0 && kCpuOfOthersShown.Holds(shared / all)) {
     text += fmt::format("{}{} of threads without guards in no chunk", text.empty() ? "" : "; ", HumanDuration(shared));
   }
   return text;
@@ -70,7 +64,7 @@ std::string KindsOfBlocked(const Measurement& measurement, double blocked_share)
   size_t shown = 0;
   for (const WaitShare& wait : WaitShares(measurement)) {
     const double share = wait.share * blocked_share;
-    if (share < kLeastPart || shown++ == kMostKinds) break;
+    if (share < kRoundsToZero || shown++ == kMostKinds) break;
     text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", wait.kind, HumanPercent(share));
   }
   return text.empty() ? "" : text + ")";
@@ -90,7 +84,7 @@ std::string PartsOf(const Measurement& measurement, const BudgetRows& budget, co
   for (const BudgetPart& part : budget.parts) {
     if (part.group != group) continue;
     ++parts;
-    if (part.share < kLeastPart) continue;
+    if (part.share < kRoundsToZero) continue;
     const BudgetPartKind* known = FindBudgetPart(part.part);
     text += fmt::format("{}{} {}", text.empty() ? "" : " · ", known == nullptr ? part.part : std::string(known->name),
                         HumanPercent(part.share));
@@ -185,7 +179,7 @@ SummaryTable BudgetSummary(const Measurement& measurement, bool has_room) {
 
 std::string WaitInsideSections(const Measurement& measurement) {
   const double share = CpuWaitShare(measurement).value_or(0);
-  if (share < kLeastWait) return "";
+  if (!kCpuWaitShown.Holds(share)) return "";
   return fmt::format("waiting for a CPU, inside these times: {} ({})",
                      HumanDuration(share * TimeOfThreads(measurement).value_or(0)), HumanPercent(share));
 }

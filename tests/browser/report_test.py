@@ -447,6 +447,8 @@ class UsedByHand(ReportTestCase):
             "dataset": ["ttbar", "zjets", "worker not there", "pale = waiting (> 32 %)"],
         }.items():
             self.assertEqual(self.browser.run(script, mode), meant)
+        drawn = self.browser.run("return JSON.parse(document.getElementById('timeline-data').textContent)")
+        self.assertEqual((drawn["paleAbove"], drawn["longFrom"]), (0.32, 1.5))
         _, first, unmeasured = self.browser.run(script, "rate")
         self.assertRegex(first, r"^events/s 0 +≥ [\d.]+ ?k?/s$")
         self.assertEqual(unmeasured, "not measured")

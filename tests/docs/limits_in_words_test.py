@@ -71,7 +71,7 @@ WORDS = {
             ("collector/metrics/assemble.cc", "kMostExpectedRows = "),
         ],
         "the fits predict, or more. Largest excess first, at most #": [
-            ("collector/metrics/assemble.cc", "kMostSpells = "),
+            ("collector/metrics/attempts/stragglers.h", "kMostSlowPeriods = "),
         ],
         "as sampled, most CPU time first, at most #": [
             ("collector/metrics/process_tree/tree_accumulator.h", "kMostProcessRows = "),

@@ -525,7 +525,7 @@ class DaskFollower : public EngineFollower {
  public:
   explicit DaskFollower(const std::string& address) : address_(address), thread_([this] { Follow(); }) {}
 
-  FollowResult Take() override {
+  FollowResult Poll() override {
     const std::lock_guard<std::mutex> lock(thread_.mutex);
     FollowResult news = {std::exchange(news_.pages, {}), news_.answers, news_.problem};
     waiting_bytes_ = 0;

@@ -40,7 +40,7 @@ class CatalogFollower : public EngineFollower {
   CatalogFollower(const std::string& address, std::string_view type)
       : address_(ParseCatalogAddress(address)), type_(type), thread_([this] { Follow(); }) {}
 
-  FollowResult Take() override {
+  FollowResult Poll() override {
     const std::lock_guard<std::mutex> lock(thread_.mutex);
     FollowResult news = news_;
     news_.pages.clear();

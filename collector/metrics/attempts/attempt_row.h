@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/optional_sum.h"
 #include "collector/records/facts.h"
@@ -324,9 +325,6 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
   return most > 0 ? std::optional<HelperTimes>(announced) : std::nullopt;
 }
 
-/// An owner that spends so much of its helpers' time waiting for them has no core meanwhile.
-inline constexpr double kOwnersWait = 0.9;
-
 /// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record: what they and
 /// the owner computed took as many as it needs. An owner that only waited for them has a lane beside theirs.
 template <class Fact>
@@ -335,7 +333,6 @@ std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {
   const int64_t unannounced_ns = std::max<int64_t>(0, fact.unannounced_cpu_ns.value_or(0) - kClocksApartNs);
   const int64_t others_ns = SaturatingAdd(unannounced_ns, fact.children_cpu_ns.value_or(0));
   if (others_ns == 0 || duration_ns <= 0 || !fact.lanes_peak.has_value()) return fact.lanes_peak;
-  constexpr double kHardlyOne = 0.1;  // of a lane: clocks are not read at one moment
   const auto duration = static_cast<double>(duration_ns), others = static_cast<double>(others_ns);
   const auto cpu = static_cast<double>(fact.cpu_ns.value_or(0));
   const double rest = duration - cpu - static_cast<double>(fact.cpu_wait_ns.value_or(0));

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/normal_distribution.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/quantiles.h"
 
@@ -14,7 +15,6 @@ constexpr size_t kLeastChunks = 20;
 constexpr size_t kMostBins = 200;
 constexpr double kRounding = 1e-9;  // far above that of a division and a product
 constexpr double kNoSlopeYet = std::numeric_limits<double>::lowest();
-constexpr double kTwoSided95 = 1.959963984540054;  // standard normal
 
 struct BinPoint {
   double number = 0;
@@ -137,7 +137,7 @@ std::optional<RssSlope> SlopeOf(const std::vector<BinPoint>& points, double at_l
   const double n = static_cast<double>(points.size());
   // From rank M1 = (N - z sigma) / 2 to rank M2 + 1 = (N + z sigma) / 2 + 1 of the N slopes, sigma^2 the variance of
   // Kendall's S; `at` counts from 0.
-  const double reach = kTwoSided95 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+  const double reach = kSigmasTo975 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
   const auto at = [&](double rank) {
     return slopes[static_cast<size_t>(std::clamp(std::round(rank), 0.0, count - 1))];
   };
@@ -204,7 +204,6 @@ constexpr size_t kLeastOfGroup = 5;
 constexpr size_t kBlocks = 40;
 constexpr int kDraws = 300;
 constexpr uint64_t kSeed = 20'261'124;  // the same records give the same interval
-constexpr double kTail = 0.05;
 
 /// An attempt whose blocked time and events are known.
 struct Point {
@@ -410,8 +409,8 @@ void SetInterval(const std::vector<Point>& points, const Groups& groups, Content
     if (const std::optional<double> slope = MedianSlope(groups, &values)) slopes.push_back(*slope);
   }
   if (slopes.empty()) slopes.push_back(*found->slope);
-  found->slope_low = std::min(*found->slope, Quantile(&slopes, kTail));
-  found->slope_high = std::max(*found->slope, Quantile(&slopes, 1 - kTail));
+  found->slope_low = std::min(*found->slope, Quantile(&slopes, kRangeTail));
+  found->slope_high = std::max(*found->slope, Quantile(&slopes, 1 - kRangeTail));
 }
 
 double Excess(const std::vector<Point>& points, double slope) {
@@ -464,8 +463,8 @@ ContentionRow FindContention(const AttemptRows& attempts, const StartOrder& orde
   const OpenLanes open(attempts, points);
   std::vector<double> lanes;
   for (Point& point : points) lanes.push_back(point.lanes = open.Mean(point));
-  found.lanes_low = Quantile(&lanes, kTail);
-  found.lanes_high = Quantile(&lanes, 1 - kTail);
+  found.lanes_low = Quantile(&lanes, kRangeTail);
+  found.lanes_high = Quantile(&lanes, 1 - kRangeTail);
   if (*found.lanes_high < kLeastLaneSpread * *found.lanes_low) {
     found.reason = fmt::format("the chunks that were open at once hardly varied ({} to {}): a factor of {} is needed",
                                HumanNumber(*found.lanes_low), HumanNumber(*found.lanes_high), kLeastLaneSpread);

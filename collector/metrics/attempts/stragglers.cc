@@ -3,6 +3,7 @@
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <map>
 
+#include "collector/idioms/normal_distribution.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
@@ -71,12 +72,10 @@ double WeightedSlope(const std::vector<Group>& groups) {
 
 void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {
   if (!fit.slope_known) return;
-  constexpr double kNormalScale = 1.4826;  // of the median absolute deviation of normal noise
   constexpr double kEfficiency = 0.45;  // beside least squares: the least of simulated filesets, whose sizes are uneven
-  constexpr double kNormal95 = 1.959964;
   LargeList<double> residuals = RestsOf(points, fit.seconds_per_event);
   for (double& residual : residuals) residual = std::abs(residual - fit.fixed_seconds);
-  const double scale = kNormalScale * ExactQuantiles<double>(residuals, {0.5})[0];
+  const double scale = kMadToSigma * ExactQuantiles<double>(residuals, {0.5})[0];
   const auto count = static_cast<double>(points.size());
   double mean = 0;
   for (const ChunkPoint& point : points) mean += point.events / count;
@@ -84,8 +83,8 @@ void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {
   for (const ChunkPoint& point : points) spread += (point.events - mean) * (point.events - mean);
   const double of_slope = scale * scale / (kEfficiency * spread);
   const double of_median = std::acos(-1) / 2 * scale * scale / count;
-  fit.slope_error = kNormal95 * std::sqrt(of_slope);
-  fit.fixed_error = kNormal95 * std::sqrt(of_median + mean * mean * of_slope);
+  fit.slope_error = kSigmasTo975 * std::sqrt(of_slope);
+  fit.fixed_error = kSigmasTo975 * std::sqrt(of_median + mean * mean * of_slope);
 }
 
 /// All but its errors; puts points in order of events.
@@ -380,16 +379,7 @@ ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<u
 
 namespace {
 
-constexpr int64_t kLeastAttempts = 5;
-constexpr double kSlowByItself = 1.25;   // times the prediction: noise of single chunks stays below it as a rule
-constexpr double kLeastSlowShare = 0.7;  // of the attempts of a spell
-constexpr double kMostOfOne = 0.5;       // of the excess: else it is one straggler
-constexpr double kMostOfGroup = 0.8;     // of the predicted time: else the group is slow, not for a while
-constexpr double kMostOfScore = 3;       // times the prediction
-constexpr double kNotSlow = 1.2;         // times the prediction, outside the spell
-constexpr double kNearlyAsMuch = 0.9;    // of the largest excess
 constexpr size_t kMostCompared = 1000;
-constexpr double kLeastExcessOfAll = 0.005;  // of all durations: below it no spell is worth a look
 
 /// An attempt that a fit judges, and what it means for all groups that it is in.
 struct Point {
@@ -399,8 +389,8 @@ struct Point {
         input(attempt.input),
         took(static_cast<double>(attempt.duration_ns)),
         should(static_cast<double>(predicted_ns)),
-        without_outliers(std::min(took, kMostOfScore * should)),
-        score(without_outliers - kSpellFactor * should) {}
+        without_outliers(std::min(took, kMostOfOneChunk * should)),
+        score(without_outliers - kSlowPeriodFactor * should) {}
 
   int64_t start_ns;
   uint32_t process;
@@ -408,12 +398,12 @@ struct Point {
   double took;
   double should;
   double without_outliers;  ///< of `took`
-  /// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
-  /// it makes no bridge to what is slow long after.
+  /// Above 0 where a chunk is slow enough for a period. One straggler counts as little more than any slow chunk, so
+  /// that it makes no bridge to what is slow long after.
   double score;
 };
 
-struct SpellSums {
+struct PeriodSums {
   int64_t attempts = 0;
   int64_t slow = 0;
   double duration = 0;
@@ -434,16 +424,16 @@ struct SpellSums {
 
 /// Attempts of one group, one after the other.
 struct Stretch {
-  SpellSums sums;
+  PeriodSums sums;
   int64_t start_ns = 0;
   int64_t stop_ns = 0;
 };
 
 /// What is known of one group as its chunks are gone through by start: the stretch that exceeds the factor by most in
 /// sum.
-struct SpellGroup {
+struct PeriodGroup {
   double predicted = 0;         ///< of all
-  double without_outliers = 0;  ///< as in `SpellSums`
+  double without_outliers = 0;  ///< as in `PeriodSums`
   double best = 0;
   double sum = 0;
   Stretch now;
@@ -464,20 +454,20 @@ struct SpellGroup {
     best = sum;
     found = now;
   }
-  bool HasSpell() const {
-    const SpellSums& inside = found.sums;
-    if (inside.attempts < kLeastAttempts || inside.excess() <= 0) return false;
-    if (static_cast<double>(inside.slow) < kLeastSlowShare * static_cast<double>(inside.attempts)) return false;
-    if (inside.largest_excess > kMostOfOne * inside.excess()) return false;
-    if (inside.predicted > kMostOfGroup * predicted) return false;
-    return without_outliers - inside.without_outliers <= kNotSlow * (predicted - inside.predicted);
+  bool HasPeriod() const {
+    const PeriodSums& inside = found.sums;
+    if (inside.attempts < kLeastAttemptsOfPeriod || inside.excess() <= 0) return false;
+    if (static_cast<double>(inside.slow) < kSlowShareOfPeriod * static_cast<double>(inside.attempts)) return false;
+    if (kMostOfIt.Holds(inside.largest_excess / inside.excess())) return false;  // it is one straggler
+    if (inside.predicted > kPeriodShareOfGroup * predicted) return false;
+    return without_outliers - inside.without_outliers <= kNotSlowOutside * (predicted - inside.predicted);
   }
 };
 
 /// All groups of one kind.
 class GroupsOfKind {
  public:
-  GroupsOfKind(SpellOf of, const SpellGroups& of_index) : of_(of), of_index_(of_index) {}
+  GroupsOfKind(PeriodOf of, const PeriodGroups& of_index) : of_(of), of_index_(of_index) {}
 
   /// Each point, by start.
   template <class StopOf>
@@ -485,9 +475,9 @@ class GroupsOfKind {
     const uint32_t group = GroupOf(of_, point, of_index_);
     GrownAt(&groups_, group).Add(point, stop_ns);
   }
-  void AddSpells(std::vector<SlowSpell>* found) const {
+  void AddPeriods(std::vector<SlowPeriod>* found) const {
     for (uint32_t i = 0; i < groups_.size(); ++i) {
-      if (!groups_[i].HasSpell()) continue;
+      if (!groups_[i].HasPeriod()) continue;
       const Stretch& stretch = groups_[i].found;
       found->push_back({of_, i, stretch.start_ns, stretch.stop_ns, stretch.sums.attempts, stretch.sums.duration / 1e9,
                         stretch.sums.predicted / 1e9, StragglerReason::kUnknown});
@@ -495,30 +485,31 @@ class GroupsOfKind {
   }
 
  private:
-  SpellOf of_;
-  const SpellGroups& of_index_;
-  std::vector<SpellGroup> groups_;
+  PeriodOf of_;
+  const PeriodGroups& of_index_;
+  std::vector<PeriodGroup> groups_;
 };
 
-bool SpellsOverlap(const SlowSpell& a, const SlowSpell& b) {
+bool PeriodsOverlap(const SlowPeriod& a, const SlowPeriod& b) {
   const int64_t common = std::min(a.stop_ns, b.stop_ns) - std::max(a.start_ns, b.start_ns);
   return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
 }
 
 /// One of those that overlap. Each is compared with each: only the largest are.
-std::vector<SlowSpell> ChooseSpells(std::vector<SlowSpell> found) {
-  SortLargestFirst(&found, &SlowSpell::excess_seconds);
+std::vector<SlowPeriod> ChoosePeriods(std::vector<SlowPeriod> found) {
+  SortLargestFirst(&found, &SlowPeriod::excess_seconds);
   if (found.size() > kMostCompared) found.resize(kMostCompared);
-  std::vector<SlowSpell> chosen;
-  const auto is_free = [&chosen](const SlowSpell& spell) {
-    return absl::c_none_of(chosen, [&](const SlowSpell& other) { return SpellsOverlap(spell, other); });
+  std::vector<SlowPeriod> chosen;
+  const auto is_free = [&chosen](const SlowPeriod& period) {
+    return absl::c_none_of(chosen, [&](const SlowPeriod& other) { return PeriodsOverlap(period, other); });
   };
-  for (const SlowSpell& largest : found) {
+  for (const SlowPeriod& largest : found) {
     if (!is_free(largest)) continue;
-    const SlowSpell* narrowest = &largest;
-    for (const SlowSpell& other : found) {
+    const SlowPeriod* narrowest = &largest;
+    for (const SlowPeriod& other : found) {
       const bool is_as_much = other.excess_seconds() >= kNearlyAsMuch * largest.excess_seconds();
-      if (other.of < narrowest->of && is_as_much && SpellsOverlap(largest, other) && is_free(other)) narrowest = &other;
+      if (other.of < narrowest->of && is_as_much && PeriodsOverlap(largest, other) && is_free(other))
+        narrowest = &other;
     }
     chosen.push_back(*narrowest);
   }
@@ -538,7 +529,7 @@ struct PartSums {
   }
 };
 
-/// What one spell's chunks took, and what chunks of each dataset took elsewhere.
+/// What one period's chunks took, and what chunks of each dataset took elsewhere.
 struct Evidence {
   PartSums inside;
   bool is_wait_known = true;
@@ -567,7 +558,7 @@ struct Evidence {
   }
 };
 
-bool HasProcesses(SpellOf of) { return of != SpellOf::kFile && of != SpellOf::kWorker; }
+bool HasProcesses(PeriodOf of) { return of != PeriodOf::kFile && of != PeriodOf::kWorker; }
 
 StragglerReason ReasonOf(const Evidence& evidence) {
   if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
@@ -606,21 +597,21 @@ class EvenSample {
 
 }  // namespace
 
-std::string_view ToString(SpellOf of) {
+std::string_view ToString(PeriodOf of) {
   constexpr std::string_view kNames[] = {"file", "worker", "host", "dataset", "run"};
   return kNames[static_cast<size_t>(of)];
 }
 
-std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOrder& order, const SpellGroups& groups,
-                                      const std::vector<DatasetFit>& fits) {
+std::vector<SlowPeriod> FindSlowPeriods(const AttemptRows& attempts, const StartOrder& order,
+                                        const PeriodGroups& groups, const std::vector<DatasetFit>& fits) {
   double beyond = 0;
   double all = 0;
   std::vector<GroupsOfKind> kinds;
-  if (groups.has_files) kinds.emplace_back(SpellOf::kFile, groups);
-  kinds.emplace_back(SpellOf::kWorker, groups);
-  kinds.emplace_back(SpellOf::kHost, groups);
-  if (groups.has_datasets) kinds.emplace_back(SpellOf::kDataset, groups);
-  kinds.emplace_back(SpellOf::kRun, groups);
+  if (groups.has_files) kinds.emplace_back(PeriodOf::kFile, groups);
+  kinds.emplace_back(PeriodOf::kWorker, groups);
+  kinds.emplace_back(PeriodOf::kHost, groups);
+  if (groups.has_datasets) kinds.emplace_back(PeriodOf::kDataset, groups);
+  kinds.emplace_back(PeriodOf::kRun, groups);
   ForEachJudged(
       attempts, groups.dataset_of_input, fits,
       [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
@@ -630,25 +621,25 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOr
         for (GroupsOfKind& kind : kinds) kind.Add(point, [&] { return attempt.stop_ns(); });
       },
       order);
-  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs
-  std::vector<SlowSpell> found;
-  for (const GroupsOfKind& kind : kinds) kind.AddSpells(&found);
-  return ChooseSpells(std::move(found));
+  if (beyond <= kLeastExcessOfPeriods * all) return {};  // as in most runs
+  std::vector<SlowPeriod> found;
+  for (const GroupsOfKind& kind : kinds) kind.AddPeriods(&found);
+  return ChoosePeriods(std::move(found));
 }
 
-void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
-                   const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells) {
-  if (spells->empty()) return;
+void ExplainPeriods(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const PeriodGroups& groups,
+                    const std::vector<DatasetFit>& fits, std::vector<SlowPeriod>* periods) {
+  if (periods->empty()) return;
   size_t datasets = 0;
   for (const uint32_t dataset : groups.dataset_of_input) datasets = std::max(datasets, dataset + size_t{1});
-  std::vector<Evidence> evidence(std::min(spells->size(), kMostExplainedSpells), Evidence(datasets));
+  std::vector<Evidence> evidence(std::min(periods->size(), kMostSlowPeriods), Evidence(datasets));
   ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
     const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
     const uint32_t dataset = groups.dataset_of_input[attempt.input];
     for (size_t s = 0; s < evidence.size(); ++s) {
-      const SlowSpell& spell = (*spells)[s];
-      const bool is_inside = IsInSpell(attempt, spell, groups);
-      if (HasProcesses(spell.of)) evidence[s].AddProcess(attempt, predicted_ns, is_inside);
+      const SlowPeriod& period = (*periods)[s];
+      const bool is_inside = IsInPeriod(attempt, period, groups);
+      if (HasProcesses(period.of)) evidence[s].AddProcess(attempt, predicted_ns, is_inside);
       if (!owner.has_value()) continue;
       if (is_inside) {
         evidence[s].inside.Add(*owner);
@@ -659,26 +650,26 @@ void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& 
       }
     }
   });
-  std::vector<SlowSpell> kept;
-  for (size_t s = 0; s < spells->size(); ++s) {
-    SlowSpell& spell = (*spells)[s];
+  std::vector<SlowPeriod> kept;
+  for (size_t s = 0; s < periods->size(); ++s) {
+    SlowPeriod& period = (*periods)[s];
     if (s < evidence.size()) {
       if (evidence[s].IsOfOneProcess()) continue;
-      spell.reason = ReasonOf(evidence[s]);
+      period.reason = ReasonOf(evidence[s]);
     }
-    kept.push_back(spell);
+    kept.push_back(period);
   }
-  *spells = std::move(kept);
+  *periods = std::move(kept);
 }
 
-SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
-                        const std::vector<DatasetFit>& fits) {
+PeriodSample SamplePeriod(const AttemptRows& attempts, const SlowPeriod& period, const PeriodGroups& groups,
+                          const std::vector<DatasetFit>& fits) {
   EvenSample inside, elsewhere;
   std::vector<bool> has_dataset;
   for (const bool is_inside : {true, false}) {
     const auto sample = [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
       const uint32_t dataset = groups.dataset_of_input[attempt.input];
-      if (IsInSpell(attempt, spell, groups) != is_inside) return;
+      if (IsInPeriod(attempt, period, groups) != is_inside) return;
       if (is_inside) GrownAt(&has_dataset, dataset) = true;
       if (dataset >= has_dataset.size() || !has_dataset[dataset]) return;
       (is_inside ? inside : elsewhere).Add({i, dataset, predicted_ns});

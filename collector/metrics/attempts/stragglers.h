@@ -196,12 +196,12 @@ ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<u
 // Slowness that lasted only a while: of a worker, a host, a file, a dataset, or of everything.
 
 /// From the narrowest to all.
-enum class SpellOf : uint8_t { kFile, kWorker, kHost, kDataset, kRun };
+enum class PeriodOf : uint8_t { kFile, kWorker, kHost, kDataset, kRun };
 
-std::string_view ToString(SpellOf of);
+std::string_view ToString(PeriodOf of);
 
-struct SlowSpell {
-  SpellOf of = SpellOf::kRun;
+struct SlowPeriod {
+  PeriodOf of = PeriodOf::kRun;
   uint32_t group = 0;    ///< index of the file, process, host or dataset; 0 of the run
   int64_t start_ns = 0;  ///< Unix time: the first begin and the last stop of its chunks
   int64_t stop_ns = 0;
@@ -214,7 +214,7 @@ struct SlowSpell {
 };
 
 /// Where attempts belong. Hosts are those of the processes. Without names, files and datasets are no groups.
-struct SpellGroups {
+struct PeriodGroups {
   const std::vector<uint32_t>& dataset_of_input;  ///< in its pass
   const std::vector<uint32_t>& file_of_input;
   const std::vector<uint32_t>& host_of_process;
@@ -222,45 +222,45 @@ struct SpellGroups {
   bool has_datasets = true;
 };
 
-/// Largest excess first; of spells that overlap in time only the one with most of it, and of those that have nearly as
-/// much, the narrowest. A spell has 5 `ok` attempts or more that the fits judge, of which 7 in 10 are slow by
-/// themselves, and no single one has half of the excess; it holds at most 8 tenths of what its group should take, and
-/// outside it the group is not slow. `order`: that of the attempts.
-std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOrder& order, const SpellGroups& groups,
-                                      const std::vector<DatasetFit>& fits);
+/// Largest excess first; of slow periods that overlap in time only the one with most of it, and of those that have
+/// nearly as much, the narrowest. A period has 5 `ok` attempts or more that the fits judge, of which 7 in 10 are slow
+/// by themselves, and no single one has half of the excess; it holds at most 8 tenths of what its group should take,
+/// and outside it the group is not slow. `order`: that of the attempts.
+std::vector<SlowPeriod> FindSlowPeriods(const AttemptRows& attempts, const StartOrder& order,
+                                        const PeriodGroups& groups, const std::vector<DatasetFit>& fits);
 
 /// The attempt's file, process, host or dataset; 0 of the run. `Attempt`: what has `input` and `process`.
 template <class Attempt>
-uint32_t GroupOf(SpellOf of, const Attempt& attempt, const SpellGroups& groups) {
+uint32_t GroupOf(PeriodOf of, const Attempt& attempt, const PeriodGroups& groups) {
   switch (of) {
-    case SpellOf::kFile:
+    case PeriodOf::kFile:
       return groups.file_of_input[attempt.input];
-    case SpellOf::kWorker:
+    case PeriodOf::kWorker:
       return attempt.process;
-    case SpellOf::kHost:
+    case PeriodOf::kHost:
       return groups.host_of_process[attempt.process];
-    case SpellOf::kDataset:
+    case PeriodOf::kDataset:
       return groups.dataset_of_input[attempt.input];
-    case SpellOf::kRun:
+    case PeriodOf::kRun:
       break;
   }
   return 0;
 }
 
-/// Whether the attempt belongs to the spell's group, and began and ended in the spell.
-inline bool IsInSpell(const AttemptRow& attempt, const SlowSpell& spell, const SpellGroups& groups) {
-  return attempt.start_ns >= spell.start_ns && attempt.stop_ns() <= spell.stop_ns &&
-         GroupOf(spell.of, attempt, groups) == spell.group;
+/// Whether the attempt belongs to the period's group, and began and ended in the period.
+inline bool IsInPeriod(const AttemptRow& attempt, const SlowPeriod& period, const PeriodGroups& groups) {
+  return attempt.start_ns >= period.start_ns && attempt.stop_ns() <= period.stop_ns &&
+         GroupOf(period.of, attempt, groups) == period.group;
 }
 
-/// Spells that get a reason: the others cost less, and are not shown.
-inline constexpr size_t kMostExplainedSpells = 100;
+/// Slow periods that are shown, and that get a reason: the others cost less.
+inline constexpr size_t kMostSlowPeriods = 100;
 
-/// Sets the reason of the first spells: computing, waiting for a CPU, blocked or waiting for helpers, by what their
+/// Sets the reason of the first periods: computing, waiting for a CPU, blocked or waiting for helpers, by what their
 /// chunks took of it beyond what chunks of their datasets take elsewhere. Unknown where their CPU time is. Removes
 /// those of a host, dataset or run in which only one of several processes was slow.
-void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
-                   const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells);
+void ExplainPeriods(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const PeriodGroups& groups,
+                    const std::vector<DatasetFit>& fits, std::vector<SlowPeriod>* periods);
 
 /// Chunks of a sample on each side: enough for a share, and few enough to be found again in the logs.
 inline constexpr size_t kMostSampledChunks = 1000;
@@ -271,13 +271,13 @@ struct SampledAttempt {
   int64_t predicted_ns = 0;  ///< by its dataset's fit
 };
 
-struct SpellSample {
+struct PeriodSample {
   std::vector<SampledAttempt> inside;
   std::vector<SampledAttempt> elsewhere;  ///< of the same datasets
 };
 
 /// Evenly spread over the attempts that fits judge.
-SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
-                        const std::vector<DatasetFit>& fits);
+PeriodSample SamplePeriod(const AttemptRows& attempts, const SlowPeriod& period, const PeriodGroups& groups,
+                          const std::vector<DatasetFit>& fits);
 
 }  // namespace crema

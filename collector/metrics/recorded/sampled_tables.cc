@@ -3,6 +3,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "collector/idioms/normal_distribution.h"
+
 namespace crema {
 namespace {
 
@@ -31,10 +33,9 @@ auto PlaceAndFunction(const FunctionRow& row) {
 /// all sightings, or none, were in one function. (Approximate is better than "exact", The American Statistician 52,
 /// 1998)
 double ShareError(double share, double sightings) {
-  constexpr double kQuantile = 1.96;  // of the normal distribution
-  constexpr double kAdded = kQuantile * kQuantile;
+  constexpr double kAdded = kSigmasTo975 * kSigmasTo975;
   const double centre = (share * sightings + kAdded / 2) / (sightings + kAdded);
-  return kQuantile * std::sqrt(centre * (1 - centre) / (sightings + kAdded));
+  return kSigmasTo975 * std::sqrt(centre * (1 - centre) / (sightings + kAdded));
 }
 
 // `prog+0x1139`.
@@ -58,9 +59,6 @@ constexpr std::string_view kCondition = "condition or queue";
 constexpr std::string_view kInterpreterLock = "interpreter lock";
 constexpr std::string_view kDevice = "device";
 constexpr std::string_view kNotKnown = "not known";
-constexpr int64_t kLeastSamples = 10;  // of fewer, a share may be off by more than it is
-constexpr double kCoarseWait = 0.2;    // docs/waits.md: saturated CPUs, where short waits are seen too rarely
-constexpr double kTwoSided95 = 1.959964;
 
 /// Nanoseconds of the owners and helpers of a dataset's ended attempts.
 struct BlockedTimes {
@@ -101,7 +99,7 @@ using Samples = std::map<Wait, int64_t>;
 template <class Rest>
 Samples WithoutFew(const Samples& samples, const Rest& rest) {
   Samples kept;
-  for (const auto& [wait, count] : samples) kept[count < kLeastSamples ? rest(wait) : wait] += count;
+  for (const auto& [wait, count] : samples) kept[count < kLeastSamplesOfWait ? rest(wait) : wait] += count;
   return kept;
 }
 
@@ -112,15 +110,15 @@ Samples Readable(Samples samples) {
   std::map<std::string, int64_t> of_kind;
   for (const auto& [wait, count] : samples) of_kind[wait.kind] += count;
   return WithoutFew(samples, [&of_kind](const Wait& wait) {
-    return Wait{"", std::string(of_kind[wait.kind] < kLeastSamples ? kNotKnown : wait.kind), "", ""};
+    return Wait{"", std::string(of_kind[wait.kind] < kLeastSamplesOfWait ? kNotKnown : wait.kind), "", ""};
   });
 }
 
 /// Wilson's interval of a share: low and high.
 std::pair<double, double> WilsonRange(double share, double samples) {
-  const double z2 = kTwoSided95 * kTwoSided95 / samples;
+  const double z2 = kSigmasTo975 * kSigmasTo975 / samples;
   const double middle = (share + z2 / 2) / (1 + z2);
-  const double half = kTwoSided95 * std::sqrt(share * (1 - share) / samples + z2 / (4 * samples)) / (1 + z2);
+  const double half = kSigmasTo975 * std::sqrt(share * (1 - share) / samples + z2 / (4 * samples)) / (1 + z2);
   return {middle - half, middle + half};
 }
 
@@ -154,7 +152,7 @@ void AddRows(const std::string& dataset, const Samples& all, const BlockedTimes&
   WaitSumRow row;
   row.dataset = Text::OrNull(dataset);
   row.coarse = whole > 0 && times.cpu_wait.Seconds().value_or(0) > kCoarseWait * whole;
-  if (seen < kLeastSamples) {
+  if (seen < kLeastSamplesOfWait) {
     row.section = "";
     row.kind = std::string(kNotKnown);
     row.seconds = blocked;

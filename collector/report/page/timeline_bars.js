@@ -1,6 +1,6 @@
 // The bars of the timeline, pixel by pixel: a canvas takes 100,000 rectangles a frame ten times slower.
 function timelineBars(data) {
-  const PALE = 32, { a, start, stop } = data;
+  const { a, start, stop } = data, notable = 100 * data.paleAbove;
   const canvas = make("canvas"), context = canvas.getContext("2d");
   let image = null, pixels = null, shades = {};
 
@@ -51,7 +51,7 @@ function timelineBars(data) {
       const right = Math.min(columns, Math.max(left + 1, Math.round(end - (end - left > 3 * scale ? scale : 0))));
       let x = left;
       const isShown = !view.found || view.found.has(i);
-      if (isShown && view.mode === "dataset" && a.wait[i] > PALE && right - left > 2 * scale) {
+      if (isShown && view.mode === "dataset" && a.wait[i] > notable && right - left > 2 * scale) {
         const pale = Math.min(right, Math.round((start[i] + (stop[i] - start[i]) * a.wait[i] / 100 - view.from) * factor));
         for (const colour = shades.pale[a.ds[i]]; x < pale; x++) pixels[line + x] = colour;
       }

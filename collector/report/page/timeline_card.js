@@ -17,8 +17,8 @@ function attemptCard(data, i, precision) {
   rows.push(tipRow("start", timeAt(data.start[i], precision)));
   if (a.dur[i] < 0) rows.push(tipRow("duration", "did not end"));
   else {
-    const times = data.median ? took / data.median : 0;
-    rows.push(tipRow("duration", humanDuration(took) + (times >= 1.5 ? " ▲ " + humanFactor(times) + "× median" : ""), times >= 1.5 ? "warn" : ""));
+    const times = data.median ? took / data.median : 0, isLong = times >= data.longFrom;
+    rows.push(tipRow("duration", humanDuration(took) + (isLong ? " ▲ " + humanFactor(times) + "× median" : ""), isLong ? "warn" : ""));
   }
   if (a.expected[i] >= 0) rows.push(tipRow("expected for its size", humanDuration(a.expected[i] * unit)));
   if (a.events[i] >= 0) rows.push(tipRow("events", humanCount(a.events[i]) + (data.rates[i] > 0 ? " · " + humanRate(data.rates[i]) : "")));

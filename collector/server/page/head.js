@@ -17,7 +17,7 @@ function drawHead() {
   $('facts').textContent = facts.join(' · ');
   $('so-far').hidden = run.state !== 'running' || !run.has_records || run.has_schedulers_only;
   const problems = sources.filter((source) => !source.is_there || source.problem).map((source) => source.problem || source.name + ' has vanished');
-  if (run.state === 'running' && run.has_records && tiles.quiet_seconds >= 60) {
+  if (run.state === 'running' && run.has_records && tiles.is_quiet) {
     problems.push(`nothing was recorded for ${humanDuration(tiles.quiet_seconds)}: long chunks, or the job hangs`);
   }
   const banner = $('banner'), isOver = run.state !== 'running' && run.has_records;

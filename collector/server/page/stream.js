@@ -54,7 +54,7 @@ function drawStream() {
     const top = tops[worker] + lane * height;
     bar(start, stop, top, failed ? names.limit : colourOf(set));
     c.globalAlpha = .62;
-    if (!failed && waiting > 32) bar(start, start + (stop - start) * waiting / 100, top, names.card);
+    if (!failed && waiting > 100 * state.values.stream_pale_above) bar(start, start + (stop - start) * waiting / 100, top, names.card);
     c.globalAlpha = 1;
   }
   for (const [, [worker, lane, start, set]] of rows('open')) {
@@ -67,6 +67,7 @@ function drawStream() {
   c.textAlign = 'center';
   c.fillStyle = names.muted;
   for (let ago = 0; ago <= span; ago += 30) c.fillText(ago ? `${ago} s ago` : 'now', Math.min(xOf(now - ago), STREAM.left + width - 10), y + 12);
+  $('stream-pale').textContent = humanPercent(state.values.stream_pale_above);
   $('stream-hidden').textContent = hidden ? `${hidden} more workers are not drawn` : '';
 }
 

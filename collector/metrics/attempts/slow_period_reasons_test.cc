@@ -10,9 +10,9 @@ namespace {
 
 /// Two workers, each 20 chunks of 10 s, half of it CPU; those of the first that begin from 50 s to 100 s take 10 s
 /// more.
-class SpellReasons : public testing::Test {
+class SlowPeriodReasons : public testing::Test {
  protected:
-  SpellReasons() {
+  SlowPeriodReasons() {
     for (uint32_t worker = 0; worker < 2; ++worker) {
       int64_t now = 0;
       for (int i = 0; i < 20; ++i) {
@@ -31,17 +31,17 @@ class SpellReasons : public testing::Test {
       }
     }
   }
-  std::vector<SlowSpell> Explained(SpellOf of) {
+  std::vector<SlowPeriod> Explained(PeriodOf of) {
     const StragglerFindings findings = FindStragglers(attempts_, {}, dataset_of_input_);
-    SlowSpell spell;
-    spell.of = of;
-    spell.start_ns = 50 * kSecondNs;
-    spell.stop_ns = 110 * kSecondNs;
-    std::vector<SlowSpell> spells = {spell};
-    ExplainSpells(attempts_, {}, {dataset_of_input_, file_of_input_, host_of_process_}, findings.datasets, &spells);
-    return spells;
+    SlowPeriod period;
+    period.of = of;
+    period.start_ns = 50 * kSecondNs;
+    period.stop_ns = 110 * kSecondNs;
+    std::vector<SlowPeriod> periods = {period};
+    ExplainPeriods(attempts_, {}, {dataset_of_input_, file_of_input_, host_of_process_}, findings.datasets, &periods);
+    return periods;
   }
-  StragglerReason Reason() { return Explained(SpellOf::kWorker).at(0).reason; }
+  StragglerReason Reason() { return Explained(PeriodOf::kWorker).at(0).reason; }
   template <class Change>
   void ChangeSlowOnes(Change change) {
     for (size_t i = 0; i < attempts_.size(); ++i) {
@@ -56,11 +56,11 @@ class SpellReasons : public testing::Test {
   std::vector<uint32_t> host_of_process_ = {0, 0};
 };
 
-TEST_F(SpellReasons, AreBlockedWhereNeitherCpuNorItsLackExplainsTheTime) {
+TEST_F(SlowPeriodReasons, AreBlockedWhereNeitherCpuNorItsLackExplainsTheTime) {
   EXPECT_EQ(Reason(), StragglerReason::kBlocked);
 }
 
-TEST_F(SpellReasons, AreComputingOrTheLackOfACpu) {
+TEST_F(SlowPeriodReasons, AreComputingOrTheLackOfACpu) {
   ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = 15 * kSecondNs; });
   EXPECT_EQ(Reason(), StragglerReason::kCpu);
   ChangeSlowOnes([](AttemptRow& attempt) {
@@ -70,22 +70,22 @@ TEST_F(SpellReasons, AreComputingOrTheLackOfACpu) {
   EXPECT_EQ(Reason(), StragglerReason::kCpuWait);
 }
 
-TEST_F(SpellReasons, AreUnknownWhereNobodyMeasuredThem) {
+TEST_F(SlowPeriodReasons, AreUnknownWhereNobodyMeasuredThem) {
   ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_wait_ns = AttemptRow::kUnknown; });
   EXPECT_EQ(Reason(), StragglerReason::kUnknown) << "it may as well be a lack of CPUs";
   ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = AttemptRow::kUnknown; });
   EXPECT_EQ(Reason(), StragglerReason::kUnknown);
 }
 
-TEST_F(SpellReasons, AreOfARunOnlyIfSeveralProcessesWereSlow) {
-  for (const SpellOf of : {SpellOf::kHost, SpellOf::kDataset, SpellOf::kRun}) {
+TEST_F(SlowPeriodReasons, AreOfARunOnlyIfSeveralProcessesWereSlow) {
+  for (const PeriodOf of : {PeriodOf::kHost, PeriodOf::kDataset, PeriodOf::kRun}) {
     EXPECT_TRUE(Explained(of).empty()) << ToString(of);
   }
-  EXPECT_EQ(Explained(SpellOf::kFile).size(), 1u) << "a file may have one reader";
+  EXPECT_EQ(Explained(PeriodOf::kFile).size(), 1u) << "a file may have one reader";
   for (AttemptRow& attempt : attempts_) {
     if (attempt.process == 1 && attempt.start_ns == 60 * kSecondNs) attempt.duration_ns = 20 * kSecondNs;
   }
-  EXPECT_EQ(Explained(SpellOf::kRun).size(), 1u);
+  EXPECT_EQ(Explained(PeriodOf::kRun).size(), 1u);
 }
 
 }  // namespace

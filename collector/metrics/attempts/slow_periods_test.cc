@@ -50,29 +50,29 @@ struct SimulatedRun {
     }
   }
 
-  std::vector<SlowSpell> Find() const {
+  std::vector<SlowPeriod> Find() const {
     const StragglerFindings findings = FindStragglers(attempts, {}, dataset_of_input);
-    return FindSlowSpells(attempts, OrderByStart(attempts), {dataset_of_input, file_of_input, host_of_process},
-                          findings.datasets);
+    return FindSlowPeriods(attempts, OrderByStart(attempts), {dataset_of_input, file_of_input, host_of_process},
+                           findings.datasets);
   }
 };
 
-TEST(SlowSpells, OfOneWorkerAreFoundWithBeginAndEnd) {
+TEST(SlowPeriods, OfOneWorkerAreFoundWithBeginAndEnd) {
   for (uint32_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     const SimulatedRun run(
         seed, [](uint32_t worker, uint32_t, double now) { return worker == 5 && now >= 120 && now < 214 ? 3.0 : 1.0; });
-    const std::vector<SlowSpell> spells = run.Find();
-    ASSERT_EQ(spells.size(), 1u);
-    EXPECT_EQ(ToString(spells[0].of), "worker");
-    EXPECT_EQ(spells[0].group, 5u);
-    EXPECT_NEAR(static_cast<double>(spells[0].start_ns) / 1e9, 120, 10);
-    EXPECT_NEAR(static_cast<double>(spells[0].stop_ns) / 1e9, 214, 15);
-    EXPECT_GT(spells[0].duration_seconds, 2 * spells[0].predicted_seconds);
+    const std::vector<SlowPeriod> periods = run.Find();
+    ASSERT_EQ(periods.size(), 1u);
+    EXPECT_EQ(ToString(periods[0].of), "worker");
+    EXPECT_EQ(periods[0].group, 5u);
+    EXPECT_NEAR(static_cast<double>(periods[0].start_ns) / 1e9, 120, 10);
+    EXPECT_NEAR(static_cast<double>(periods[0].stop_ns) / 1e9, 214, 15);
+    EXPECT_GT(periods[0].duration_seconds, 2 * periods[0].predicted_seconds);
   }
 }
 
-TEST(SlowSpells, OfAHostAndOfEverythingAreNamedSo) {
+TEST(SlowPeriods, OfAHostAndOfEverythingAreNamedSo) {
   const SimulatedRun host(
       1, [](uint32_t worker, uint32_t, double now) { return worker < 4 && now >= 100 && now < 150 ? 2.5 : 1.0; });
   ASSERT_EQ(host.Find().size(), 1u);
@@ -83,25 +83,25 @@ TEST(SlowSpells, OfAHostAndOfEverythingAreNamedSo) {
   EXPECT_EQ(ToString(all.Find()[0].of), "run");
 }
 
-TEST(SlowSpells, AreNotFoundInHealthyRuns) {
+TEST(SlowPeriods, AreNotFoundInHealthyRuns) {
   for (uint32_t seed = 100; seed < 120; ++seed) {
     EXPECT_TRUE(SimulatedRun(seed, [](uint32_t, uint32_t, double) { return 1.0; }).Find().empty()) << seed;
   }
 }
 
-TEST(SlowSpells, AreNotWhatIsSlowAllTheTime) {
+TEST(SlowPeriods, AreNotWhatIsSlowAllTheTime) {
   const SimulatedRun one_worker(3, [](uint32_t worker, uint32_t, double) { return worker == 2 ? 3.0 : 1.0; });
   EXPECT_TRUE(one_worker.Find().empty());
   const SimulatedRun one_file(4, [](uint32_t, uint32_t file, double) { return file == 7 ? 3.0 : 1.0; });
   EXPECT_TRUE(one_file.Find().empty());
 }
 
-TEST(SlowSpells, DoNotDependOnTheOrderOfTheAttempts) {
+TEST(SlowPeriods, DoNotDependOnTheOrderOfTheAttempts) {
   SimulatedRun run(5, [](uint32_t worker, uint32_t, double now) { return worker == 1 && now > 300 ? 3.0 : 1.0; });
-  const std::vector<SlowSpell> first = run.Find();
+  const std::vector<SlowPeriod> first = run.Find();
   std::mt19937 random(9);
   std::shuffle(run.attempts.begin(), run.attempts.end(), random);
-  const std::vector<SlowSpell> again = run.Find();
+  const std::vector<SlowPeriod> again = run.Find();
   ASSERT_EQ(first.size(), 1u);
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(first[0].start_ns, again[0].start_ns);
