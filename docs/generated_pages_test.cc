@@ -98,7 +98,7 @@ std::string QuantityTable() {
   return table;
 }
 
-/// Of keys, what they are counted in or belong to, and what they mean.
+/// A table of keys: what they are counted in or belong to, and what they mean.
 template <class Rows, class RowOf>
 std::string FieldTable(std::string_view head, const Rows& rows, const RowOf& row_of) {
   std::string table = fmt::format("| {} |\n|---|---|---|\n", head);

@@ -125,7 +125,7 @@ struct KeyFigureRow {
 };
 
 /// The same eight for every document with chunks, in this order: elapsed time, event rate, data rate, CPU efficiency,
-/// blocked, peak memory, balance, failed attempts. Of a command without chunks those of its processes.
+/// blocked, peak memory, balance, failed attempts. A command without chunks has those of its processes.
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement);
 
 // What is known of a command that recorded no chunk: the figures of its processes, and what its cores did.

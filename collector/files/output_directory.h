@@ -75,7 +75,7 @@ void RemoveUnlocked(const std::filesystem::path& directory, const std::string& p
 
 struct OutputContents {
   bool is_measurement = false;       ///< crema's document, or a log in `records/`
-  bool has_foreign_records = false;  ///< `records/` holds something that is no log
+  bool has_foreign_records = false;  ///< `records/` holds something that is not a log
   std::string foreign;               ///< one name of what crema did not write; empty: there is none
   std::string live_log;              ///< a log that is being written; empty: there is none
 };

@@ -17,7 +17,7 @@
 
 namespace crema {
 
-/// Of documents: keys keep their order.
+/// The JSON of documents: keys keep their order.
 using Json = nlohmann::ordered_json;
 
 /// A number or null. An integer stays one: the JSON of a count has no decimal point, and no digit of it is lost.

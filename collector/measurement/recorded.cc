@@ -10,7 +10,7 @@ constexpr Column kSectionColumns[] = {
         "section", Kind::kText, 0,
         "names from the outermost section inwards; `(other)` is the owner's time outside every section")
         .At(1),
-    FieldOf<&SectionRow::helper>(Kind::kFlag, "true: ran on helper threads, and stands apart from the owner's time"),
+    FieldOf<&SectionRow::helper>(Kind::kFlag, "true: ran on helper threads; the owner's time does not include it"),
     ColumnOf<&SectionRow::count>("calls", Kind::kCount, 1, "calls").Compared(3).At(2),
     ColumnOf<&SectionRow::total>(Kind::kDuration, 2, "wall time with nested sections").Compared(2).At(5),
     ColumnOf<&SectionRow::self>("own time", Kind::kDuration, 0,

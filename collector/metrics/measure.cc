@@ -316,8 +316,8 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   }
   if (const std::string problem = spill.problem(); !problem.empty()) {
     quality.warnings.push_back(
-        fmt::format("chunks, or lists of analyses, that had no room in memory stayed there all the same, for {} has "
-                    "none ({}); --spill DIR names another place",
+        fmt::format("could not spill to {} ({}), so what did not fit stayed in memory; choose another directory with "
+                    "--spill DIR",
                     SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;

@@ -227,7 +227,7 @@ absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std:
   const auto document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string()) {
     return absl::InvalidArgumentError(fmt::format(
-        "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", source));
+        "{}: is not a measurement (no JSON object with a schema); make it again with `crema collect`", source));
   }
   if (const auto& schema = document["schema"].get_ref<const std::string&>(); schema != kMeasurementSchema) {
     return absl::FailedPreconditionError(

@@ -388,7 +388,7 @@ struct Refusal {
 
 inline constexpr bool kRequired = true;
 
-/// A field of any value. `kInside`: members of members, to the one that takes it.
+/// A field of any type; a number may be negative. `kInside` is the path to a nested member.
 template <auto kMember, auto... kInside>
 constexpr Field<StructOf<kMember>> Any(std::string_view key, bool required = false) {
   return {key, required, &ReadMember<true, kMember, kInside...>, &TakeMember<true, kMember, kInside...>,
@@ -635,7 +635,7 @@ class KeyIndex {
 template <const auto& kTable>
 inline constexpr KeyIndex kKeyIndex{kTable};
 
-/// How the objects of a table were written last: what stood before the value of the field that followed another.
+/// Remembers the text that preceded each field in the last object of a table, to match it with one comparison.
 struct LastLayout {
   static constexpr size_t kBegin = 64;    // before an object's first field
   static constexpr size_t kRest = 65;     // before the first that is not in the table's order

@@ -31,7 +31,7 @@ constexpr double kMostHertz = 1e6;
 // What is wrong with its stacks; else says of native functions where they lie: what stands before the last `+0x` of
 // their names is a module's.
 Refusal CheckStacks(StacksFact& fact) {
-  if (!(fact.hertz > 0 && fact.hertz <= kMostHertz)) return {"hertz", "is no rate of samples"};
+  if (!(fact.hertz > 0 && fact.hertz <= kMostHertz)) return {"hertz", "is not a sampling rate"};
   for (const StackFact& stack : fact.stacks) {
     for (const int64_t function : stack.functions) {
       if (static_cast<size_t>(function) >= fact.functions.size())

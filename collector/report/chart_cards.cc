@@ -87,7 +87,7 @@ Json OnCard(const Chart& chart) {
   return spec;
 }
 
-/// Of the view itself or of its first layer.
+/// The encoding of the view itself or of its first layer.
 const Json& EncodingOf(const Json& spec) {
   const Json& layers = ListField(spec, "layer");
   return Field(layers.empty() ? spec : layers.front(), "encoding");

@@ -209,7 +209,7 @@ absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
     }
     if (fs::is_directory(status) || (fs::is_regular_file(status) && (IsLog(source) || FindEngineLog(source)))) continue;
     return absl::InvalidArgumentError(
-        fmt::format("{}: is no directory of record logs, no log (*{}, *.ndjson) and no {} address", source,
+        fmt::format("{}: is not a directory of record logs, a log (*{}, *.ndjson) or a {} address", source,
                     kRecordLogSuffix, Schemes()));
   }
   return absl::OkStatus();

@@ -33,8 +33,8 @@ struct RecordLog : ProcessIdentity {
   /// False: the first record is of no process, so the above is what the file's name says, and where that says nothing,
   /// `start_ns` is the time of the first record.
   bool has_process_line = false;
-  /// A pipe, or what standard input brings: logs one after another, read once as they come. Of the above only `run_id`
-  /// is known, where a run was chosen.
+  /// A pipe, or what standard input brings: logs one after another, read once as they come. The above are not
+  /// known, except `run_id` where a run was chosen.
   bool is_stream = false;
   /// Children of the process have logs here, too. What its chunks say of its children's CPU time is in those logs.
   bool has_recorded_children = false;

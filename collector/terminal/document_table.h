@@ -59,7 +59,7 @@ DocumentTable TableOf(const CellTable& cells);
 /// The table, and under it the columns that did not fit or were not measured.
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text);
 
-/// Rows of JSON that is no measurement, by the columns' keys.
+/// Rows of JSON that is not a measurement, by the columns' keys.
 CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns);
 
 /// Why a table of the measurement has no rows.

@@ -344,7 +344,7 @@ class DecoratedTest(installed.RecordedTest):
     python = sys.executable
 
     # Fault [guards]: `@track_metrics` above a coroutine, a generator, a class, a static or class method, a partial, an
-    # object, or what is no function at all
+    # object, or something that is not a function at all
     # Program: nothing; where there can be no chunk, one warning as it is decorated
     # Recorded: the calls that do their work while they run
     def test_forty_shapes_do_what_undecorated_ones_do(self):

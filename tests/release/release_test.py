@@ -29,7 +29,7 @@ class ReleaseTest(unittest.TestCase):
     def clone(self, name):
         done = run("git", "clone", "-q", CHECKOUT, self.folder / name)
         if done.returncode != 0:
-            self.skipTest(f"the checkout is no git repository: {done.stderr.strip()}")
+            self.skipTest(f"the checkout is not a git repository: {done.stderr.strip()}")
         return self.folder / name
 
     def refusal(self, checkout, *arguments):

@@ -319,7 +319,7 @@ class Splitter {
 
 // Dask as an engine: its scheduler's dashboard is followed, its log (docs/dask_log.md) is read.
 
-/// Of `dask://HOST:PORT`, a scheduler's dashboard.
+/// The scheme of `dask://HOST:PORT`, a scheduler's dashboard.
 constexpr std::string_view kDaskScheme = "dask://";
 
 constexpr std::chrono::seconds kFlushLimit(60);  // a scheduler may be busy, and a flush waits for workers

@@ -17,7 +17,7 @@ struct TaskNames {
 inline constexpr std::string_view kVineLogSuffix = ".taskvine.log";
 
 /// The transactions of a run: `path` is the file, the directory that holds it, that of the run, or `vine-run-info` with
-/// its runs. Of several runs the one that `most-recent` names, else the last by name. nullopt: it is none of these.
+/// its runs. If there are several, takes the one that `most-recent` names, else the last by name. nullopt: none.
 std::optional<std::string> FindVineLog(const std::string& path);
 
 /// Whether the first line of a file begins so; false: it cannot be read.

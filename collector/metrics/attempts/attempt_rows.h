@@ -354,7 +354,7 @@ struct AttemptCounts {
   /// belong to one chunk is known of them only.
   int64_t num_summed_attempts = 0;
 
-  /// Which of them repeat another is not known: each `ok` one is a chunk.
+  /// Retries among them cannot be identified, so each `ok` one counts as a chunk.
   void Add(const SummedAttempts& summed) {
     num_attempts = SaturatingAdd(num_attempts, summed.chunks);
     num_summed_attempts = SaturatingAdd(num_summed_attempts, summed.chunks);

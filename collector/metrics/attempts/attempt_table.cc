@@ -39,7 +39,7 @@ std::string StandInOf(std::string_view name) {
   return stand_in;
 }
 
-// Millions of rows need not be gone through for it.
+// Lets the caller skip the pass over all rows if nothing changed.
 bool ChangesNothing(const Renumbering& renumbering) {
   for (uint32_t i = 0; i < renumbering.size(); ++i) {
     if (renumbering[i] != i) return false;

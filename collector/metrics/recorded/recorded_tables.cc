@@ -82,7 +82,7 @@ std::string Demangled(const std::string& name) {
   return status == 0 && text != nullptr ? std::string(text.get()) : name;
 }
 
-// Of two lines of a log, the later one.
+// Keeps the later one of two lines of a log.
 template <class Line>
 void KeepLaterLine(Line line, Line* kept) {
   if (std::tie(kept->is_last, kept->time_ns) < std::tie(line.is_last, line.time_ns)) *kept = std::move(line);

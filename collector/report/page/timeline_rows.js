@@ -54,7 +54,7 @@ function runsByRow(data) {
   return runs;
 }
 
-// Of attempts by start, the first that starts at `t` or later.
+// The first attempt, in order of start, that starts at `t` or later.
 function firstFrom(data, list, t) {
   let low = 0, high = list.length;
   while (low < high) {

@@ -35,7 +35,7 @@ void Forget(SectionNode* node) {
   node->allocation_site.store(0, kRelaxed);  // of a helper it depends on where the chunk was
 }
 
-/// Of `node` and all below it.
+/// Occurrences of `node` and all below it.
 std::uint64_t OccurrencesFrom(const SectionNode* node) {
   std::uint64_t occurrences = node->count.load(kRelaxed);
   ForEachDescendant(node, [&](const SectionNode* below) { occurrences += below->count.load(kRelaxed); });

@@ -190,7 +190,7 @@ class NativeStacks {
  public:
   using Handler = void (*)(int, siginfo_t*, void*);
 
-  /// On, if stacks are asked for. Of several copies of the SDK the recorder's own calls it: its handler knows all
+  /// On, if stacks are asked for. With several copies of the SDK, the recorder's own calls it: its handler knows all
   /// threads.
   void Start() noexcept;
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
