@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 
 # The packages, from what knows nothing of the others to the program, and which others each uses. Bazel refuses what is
-# not said here, and a use of a package that stands below. Those with rules of their own say their uses there.
+# not said here, and a use of a package that is below. Those with rules of their own say their uses there.
 PACKAGES = {
     "idioms": [],
     "compression": ["idioms"],

@@ -43,7 +43,7 @@ class Page {
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
 
-  /// Replaces what stands between two texts, each of which the page has.
+  /// Replaces what is between two texts, each of which the page has.
   void Put(std::string_view after, std::string_view before, const std::string& text) {
     const size_t found = text_.find(after), begin = found + after.size();
     const size_t end = found == text_.npos ? found : text_.find(before, begin);

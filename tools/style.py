@@ -28,7 +28,7 @@ MAY_HOLD_NUMBERS = {
     "collector/diagnosis/words.cc": "half of a range, per cent, and how long a name may be",
     "collector/comparison/comparison.cc": "writes its document, with the number of the schema",
 }
-# 0, 1, units, the size of a pair, the length of a list and an order are no thresholds; words are no code.
+# 0, 1, units, the size of a pair, the length of a list and an order are not thresholds; words are not code.
 _NO_CODE = re.compile(r'//.*|"(\\.|[^"\\])*"')
 _NO_THRESHOLD = re.compile(
     r"#.*|\b[01]\.0\b|size\(\) (== |> )2|std::array<[\w:]+, \d+>|constexpr size_t k(Most|Named)\w* = \d+"

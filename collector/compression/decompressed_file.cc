@@ -30,7 +30,7 @@ class DecompressedFile::Decoder {
   }
 
  protected:
-  /// Reads bytes of the file as they lie on the disk.
+  /// Reads bytes of the file as they are on the disk.
   int64_t ReadRaw(char* to, size_t bytes, absl::Status* status) {
     ssize_t got;
     do {

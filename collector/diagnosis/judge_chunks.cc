@@ -475,7 +475,7 @@ void JudgeSkew(const JudgedRun& run) {
            {"datasets.attempts", worst->attempts.value_or(0)}});
 }
 
-/// Events of another kind may cost more: this is no fault, but it is where to look.
+/// Events of another kind may cost more: this is not a fault, but it is where to look.
 void JudgeCostlyDataset(const JudgedRun& run) {
   double events = 0, seconds = 0;
   if (run.measurement.quality.chunks_without_events.value_or(0) > 0) return;

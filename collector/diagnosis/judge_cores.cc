@@ -250,7 +250,7 @@ void JudgeTail(const JudgedRun& run) {
       HumanDuration(tail), HumanDuration(longest));
 }
 
-/// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
+/// A chunk that is computed again is not a failure: maybe a pass of its own that was given no name.
 void JudgeRepeats(const JudgedRun& run) {
   const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
   const double again = run.Metric("num_recomputed_chunks");

@@ -74,7 +74,7 @@ std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure&
 std::optional<double> TimeOfThreads(const Measurement& measurement);
 
 /// The part of the chunks' time in which they waited for a CPU. The budget's group "Waiting in your code" holds it too,
-/// so it stands beside `kBlockedShare`, that they agree.
+/// so it is beside `kBlockedShare`, that they agree.
 std::optional<double> CpuWaitShare(const Measurement& measurement);
 
 /// The worker that came closest to its limit.

@@ -36,7 +36,7 @@ void PrintTo(const Plant& plant, std::ostream* out) { *out << plant.id; }
 
 void SetMetric(Json* document, const char* key, double value) { (*document)["metrics"][key] = value; }
 
-/// What a dataset's chunks have is judged against the advice on them, which is no number of the table (for those:
+/// What a dataset's chunks have is judged against the advice on them, which is not a number of the table (for those:
 /// verdict_bounds_test.cc).
 const Plant kPlants[] = {
     {"chunks-too-large",

@@ -246,7 +246,7 @@ constexpr MetricEntry kWorkerMetrics[] = {
      "Energy that these GPUs used during the run, for whomever they worked (NVML).", kNoGpuInTree},
 };
 
-// docs/metrics.md, "Chunks, sections and reading": what stands beside the distributions.
+// docs/metrics.md, "Chunks, sections and reading": what is beside the distributions.
 
 constexpr MetricEntry kChunkMetrics[] = {
     {"chunk_cpu_wait", "", "s", "CPU wait",

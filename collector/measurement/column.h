@@ -217,7 +217,7 @@ constexpr std::string_view UnitOf(Kind kind) {
   return "";
 }
 
-// One overload for each type of a member; those of lists and of rows inside rows stand beside their types.
+// One overload for each type of a member; those of lists and of rows inside rows are beside their types.
 void WriteValue(const Number& member, Json* value);
 void WriteValue(const Text& member, Json* value);
 void WriteValue(const Flag& member, Json* value);

@@ -215,7 +215,7 @@ void WriteDefinitions(const void* row, Json* definitions) {
   });
 }
 
-/// `not_measured` stands in it: the reasons of the metrics.
+/// `not_measured` is in it: the reasons of the metrics.
 void WriteQuality(const void* row, Json* object) {
   const auto& measurement = *static_cast<const Measurement*>(row);
   for (const Column& column : Quality::Columns()) {

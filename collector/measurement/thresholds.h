@@ -2,7 +2,7 @@
 // here once, by subject, with the reason beside each; docs/verdicts.md prints what the judges ask here. Two tables have
 // numbers of their own, beside the words that docs/verdicts.md is made of: the verdicts' thresholds (verdict_table.cc)
 // and the bands of the key figures (key_figures.cc). What an algorithm needs (bins, draws, quantiles of distributions)
-// stands beside it, and so does how much of a list is shown.
+// is beside it, and so is how much of a list is shown.
 #pragma once
 
 #include <cstddef>

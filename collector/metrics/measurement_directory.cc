@@ -171,7 +171,7 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
   const fs::path added = room / kRecordsName;
   if (mkdir(added.c_str(), 0700) != 0) return Failed(added, errno);
   if (records) {
-    // what lies in `records/` already is known by its directory
+    // what is in `records/` already is known by its directory
     std::vector<CoffeaFile> files;
     for (const CoffeaFile& file : measured.coffea_files) {
       if (!fs::equivalent(fs::path(file.path).parent_path(), kept, error)) files.push_back(file);

@@ -252,7 +252,7 @@ class FastJsonReader {
     return ((quotes - kOnes) | (backslashes - kOnes) | (word - kOnes * 0x20) | word) & kHighBits;
   }
 
-  // `word`: text ^ kZeros. The high bit of each byte that is no digit; the first is marked rightly.
+  // `word`: text ^ kZeros. The high bit of each byte that is not a digit; the first is marked rightly.
   static uint64_t NotDigits(uint64_t word) { return ((word + kOnes * (0x80 - 10)) | word) & kHighBits; }
 
   // The number whose decimal digits are the bytes, the first the highest.
@@ -454,7 +454,7 @@ Rest SkipPlain(FastJsonReader line, Struct&) {
   return line.RestIf(line.SkipValue());
 }
 
-/// Ignores the field; it stands in a table to keep the order.
+/// Ignores the field; it is in a table to keep the order.
 template <class Struct>
 constexpr Field<Struct> Skip(std::string_view key) {
   return {key, false, &ReadNothing<Struct>, &SkipPlain<Struct>, &ClearNothing<Struct>};
@@ -479,7 +479,7 @@ Rest TakeNotes(FastJsonReader line, Struct& out) {
   return line.rest();
 }
 
-/// An object of texts, kept as the line has it; empty where the value is no object or has no member.
+/// An object of texts, kept as the line has it; empty where the value is not an object or has no member.
 template <auto kMember>
 constexpr Field<StructOf<kMember>> Notes(std::string_view key) {
   return {key, false, &ReadNotes<kMember>, &TakeNotes<kMember>, &ClearMember<kMember>};
@@ -654,7 +654,7 @@ LastLayout& LastSpellingOf() {
   return spelling;
 }
 
-/// Takes what stands before a field's value, and finds its place in the table, or `kUnknown`.
+/// Takes what is before a field's value, and finds its place in the table, or `kUnknown`.
 template <class Struct>
 std::optional<size_t> TakeKey(FastJsonReader& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
   if (!(is_first ? line.Take("{") : line.Take(","))) return std::nullopt;
@@ -780,7 +780,7 @@ struct InJson<std::string> {
 
 // Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
 
-/// The member of an object; a null value where `object` is no object or has no such member.
+/// The member of an object; a null value where `object` is not an object or has no such member.
 const nlohmann::ordered_json& Field(const nlohmann::ordered_json& object, std::string_view key);
 
 /// A member as a finite number; nullopt where it is anything else.

@@ -26,7 +26,7 @@ std::string PartName(std::string_view part) {
   return std::string(known == nullptr ? part : known->name);
 }
 
-/// What a section outside chunks took is wall time, so that it is no share of the cores'.
+/// What a section outside chunks took is wall time, so that it is not a share of the cores'.
 std::string OutsideRows(const Measurement& measurement) {
   std::string html;
   for (const OutsideSection& section : LongestOutsideChunks(measurement)) {
@@ -342,7 +342,7 @@ Json Runs(const RunDetail& detail) {
   return runs;
 }
 
-/// Rounded to four digits: they are drawn, and stand in tables elsewhere.
+/// Rounded to four digits: they are drawn, and are in tables elsewhere.
 Json Rounded(const std::vector<double>& values) {
   return Mapped<Json>(values, [](const double value) {
     const double scale = value == 0 ? 1 : std::pow(10, 3 - std::floor(std::log10(std::abs(value))));

@@ -47,7 +47,7 @@ struct CoffeaFile {
 /// What the names of such files end in: by this they are found again.
 std::string_view SuffixOf(CoffeaFileKind kind);
 
-/// The files of Coffea in a source, or in its folder `records`, by path; none where the source is no directory.
+/// The files of Coffea in a source, or in its folder `records`, by path; none where the source is not a directory.
 std::vector<CoffeaFile> FindCoffeaFiles(const std::string& source);
 
 /// Whether two files say the same.

@@ -116,7 +116,7 @@ struct LogPart {
 absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
                                     const std::function<bool(const LogLine&)>& on_line);
 
-/// Where chunk lines stand in a log: some kilobytes of it, and when the chunks in them began. With it a few chunks are
+/// Where chunk lines are in a log: some kilobytes of it, and when the chunks in them began. With it a few chunks are
 /// found again without reading all.
 struct ChunkStretch {
   int64_t offset = 0;          ///< of its first line; it reaches to the next one's
@@ -124,7 +124,7 @@ struct ChunkStretch {
   int64_t last_start_ns = 0;
 };
 
-/// The parts of the log with the stretches in which a chunk may stand that began at one of these times. `begins` are
+/// The parts of the log with the stretches in which a chunk may be that began at one of these times. `begins` are
 /// sorted.
 std::vector<LogPart> PartsWithBegins(const RecordLog& log, const std::vector<ChunkStretch>& stretches,
                                      const std::vector<int64_t>& begins);

@@ -204,7 +204,7 @@ COMPARED = (
 plain, tracked = shapes(lambda function: function), shapes(crema.track_metrics)
 for (name, theirs, arguments), (_, ours, _) in zip(plain, tracked):
     assert outcome(ours, arguments) == outcome(theirs, arguments), (name, pickle.loads(outcome(ours, arguments)))
-    if name != "builtin":  # becomes a partial, which is no method in a class either
+    if name != "builtin":  # becomes a partial, which is not a method in a class either
         assert kind(ours) == kind(theirs), (name, kind(ours), kind(theirs))
 print(len(plain), 4 + (sys.version_info >= (3, 14)))  # a partial is a method from then on, and fails as one
 """

@@ -23,14 +23,14 @@ std::optional<std::string> FindVineLog(const std::string& path);
 /// Whether the first line of a file begins so; false: it cannot be read.
 bool BeginsWithLine(const std::string& path, std::string_view beginning);
 
-/// Reads transactions of an engine with these names for its tasks, and the performance log that lies beside them or
+/// Reads transactions of an engine with these names for its tasks, and the performance log that is beside them or
 /// follows in the same file. Errors: the file cannot be read.
 absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNames& names = {});
 
 /// Keeps both as `<name>.taskvine.log` in `directory`. Errors: a file cannot be read or written.
 absl::Status KeepVineLog(const std::string& path, const std::string& directory, const std::string& name);
 
-/// The process of the worker whose directory stands in a path; nullopt: none does.
+/// The process of the worker whose directory is in a path; nullopt: none does.
 std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 
 /// Follows transactions. `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run`

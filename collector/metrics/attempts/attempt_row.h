@@ -329,7 +329,7 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
 /// An owner that spends so much of its helpers' time waiting for them has no core meanwhile.
 inline constexpr double kOwnersWait = 0.9;
 
-/// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record: what they and
+/// Lanes that were busy at once. Threads without guards and child processes are not lanes of the record: what they and
 /// the owner computed took as many as it needs. An owner that only waited for them has a lane beside theirs.
 template <class Fact>
 std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {

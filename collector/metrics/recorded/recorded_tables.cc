@@ -74,7 +74,7 @@ void SetAllocated(const AllocationSums& sums, SectionRow* row) {
   row->live_growth_bytes = sums.live_growth_bytes;
 }
 
-// As the source has it; what is no mangled name stays.
+// As the source has it; what is not a mangled name stays.
 std::string Demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),

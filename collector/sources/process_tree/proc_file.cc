@@ -33,7 +33,7 @@ std::string_view ReadDescriptor(int descriptor, ProcBuffer* buffer) {
   return {buffer->data(), length};
 }
 
-// Calls `field(name, value)` for each `name: value` line; the value begins at its first character that is no blank.
+// Calls `field(name, value)` for each `name: value` line; the value begins at its first character that is not a blank.
 template <class Field>
 void ForEachField(std::string_view text, Field field) {
   while (!text.empty()) {

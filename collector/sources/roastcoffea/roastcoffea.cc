@@ -87,12 +87,12 @@ Json TextOrNull(const Json& record, const char* key) {
   return text.empty() || text == "None" ? Json() : Json(text);
 }
 
-/// roastcoffea's own names are one section each: a slash in one is no path.
+/// roastcoffea's own names are one section each: a slash in one is not a path.
 std::string PathOf(const std::string& name, bool has_section_paths) {
   return has_section_paths ? name : PathPartOfName(name);
 }
 
-/// What lies inside each section, by its path; what lies in no other one, by the empty path.
+/// What is inside each section, by its path; what is in no other one, by the empty path.
 std::map<std::string, int64_t> InnerNanoseconds(const std::map<std::string, int64_t>& total_ns) {
   std::map<std::string, int64_t> inner_ns;
   for (const auto& [path, ns] : total_ns) {

@@ -321,7 +321,7 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
     return;
   }
   const bool is_innermost = context->current.load(kRelaxed) == node;  // then the chunk was suspended meanwhile
-  // Guards inside this one are still to end: what lies inside ends with it.
+  // Guards inside this one are still to end: what is inside ends with it.
   while ((open = context->current.load(kRelaxed)) != node) {
     AddOpenOccurrence(open, now_ticks);
     context->current.store(open->parent, std::memory_order_release);

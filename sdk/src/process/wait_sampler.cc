@@ -24,7 +24,7 @@
 namespace crema::internal {
 namespace {
 
-/// As they stand in the log, by `WaitKind`.
+/// As they are in the log, by `WaitKind`.
 constexpr std::string_view kKindNames[static_cast<int>(WaitKind::kOther) + 1] = {
     "running",    "lock or condition", "read", "write", "sync", "network", "poll", "sleep", "child process",
     "page fault", "interpreter lock",  "other"};

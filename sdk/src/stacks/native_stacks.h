@@ -169,7 +169,7 @@ struct ThreadStacks {
   ChunkPositions positions;
 };
 
-/// Why there are no stacks, or not all. The texts stand in the log.
+/// Why there are no stacks, or not all. The texts are in the log.
 enum class NoStacks : std::uint8_t {
   kNotSupported,
   kSignalInUse,
