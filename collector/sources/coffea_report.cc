@@ -48,7 +48,7 @@ absl::StatusOr<Json> ReadObject(const std::string& path, std::string_view remedy
   } catch (const Json::out_of_range&) {
     return absl::InvalidArgumentError(fmt::format("{}: holds a number that is too large; {}", path, remedy));
   }
-  if (!json.is_object()) return absl::InvalidArgumentError(fmt::format("{}: is no JSON object; {}", path, remedy));
+  if (!json.is_object()) return absl::InvalidArgumentError(fmt::format("{}: is not a JSON object; {}", path, remedy));
   return json;
 }
 
@@ -169,7 +169,7 @@ absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path) {
   if (!read.ok()) return read;
   if (SaySame(report, CoffeaReport())) {
     return absl::InvalidArgumentError(fmt::format(
-        "{}: is no Coffea report (none of bytesread, columns, entries, processtime, chunks); {}", path, kReportRemedy));
+        "{}: not a Coffea report (none of bytesread, columns, entries, processtime, chunks); {}", path, kReportRemedy));
   }
   return report;
 }

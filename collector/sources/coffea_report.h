@@ -56,13 +56,13 @@ bool SaySame(const MetricsByDataset& a, const MetricsByDataset& b);
 
 /// Reads a report that was saved as JSON: an object with at least one of `bytesread columns entries processtime
 /// chunks`. Other keys are ignored, null is as good as absent.
-/// Errors, in one line with the file (and the line where JSON ends): it cannot be read, is no JSON, holds none of the
+/// Errors, in one line with the file (and the line where JSON ends): it cannot be read, is not JSON, holds none of the
 /// keys, or one of another type, negative, or beyond 64 bits.
 absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path);
 
 /// Reads `{dataset: {"entries", "duration", "performance_counters": {"num_requested_bytes"}}}`. An entry that is no
-/// object, or holds a value of another type, is left out with a warning. Errors: it cannot be read, is no JSON object,
-/// or holds no entry of use.
+/// object, or holds a value of another type, is left out with a warning. Errors: it cannot be read, is not a JSON
+/// object, or holds no entry of use.
 absl::StatusOr<MetricsByDataset> ReadMetricsByDataset(const std::string& path);
 
 }  // namespace crema

@@ -57,8 +57,8 @@ TEST(CoffeaReport, RefusesBadFilesInOneLine) {
   EXPECT_THAT(ErrorOf("{\"entries\": 1"), HasSubstr("is not JSON"));
   EXPECT_THAT(ErrorOf(std::string("\0\xff\xfe{", 4)), HasSubstr("is not JSON"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("cannot be read (it is empty"));
-  EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("is no JSON object"));
-  EXPECT_THAT(ErrorOf(R"({"ttbar": {"entries": 1}})"), HasSubstr("is no Coffea report"));
+  EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("is not a JSON object"));
+  EXPECT_THAT(ErrorOf(R"({"ttbar": {"entries": 1}})"), HasSubstr("not a Coffea report"));
   EXPECT_THAT(ErrorOf(R"({"entries": "many"})"), HasSubstr("`entries` is not a number"));
   EXPECT_THAT(ErrorOf(R"({"entries": true})"), HasSubstr("`entries` is not a number"));
   EXPECT_THAT(ErrorOf(R"({"entries": -1})"), HasSubstr("`entries` is negative"));

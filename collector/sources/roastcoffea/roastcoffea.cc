@@ -382,8 +382,8 @@ absl::StatusOr<RoastcoffeaMeasurement> ReadRoastcoffea(const std::string& direct
   RoastcoffeaMeasurement measurement;
   measurement.metrics = Json::parse(WithoutNonFinite(*text), nullptr, /*allow_exceptions=*/false);
   if (!measurement.metrics.is_object()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: is no JSON object; save the measurement again with roastcoffea", (path / kMetrics).string()));
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: is not a JSON object; save the measurement again with roastcoffea", (path / kMetrics).string()));
   }
   const size_t comma = times->find(',');
   double start = 0, stop = 0;
