@@ -237,7 +237,7 @@ constexpr Column kModuleColumns[] = {
     ColumnOf<&ModuleRow::cpu_seconds>("CPU", Kind::kDuration, 0, "CPU time in own_seconds"),
     ColumnOf<&ModuleRow::cpu_wait_seconds>("CPU wait", Kind::kDuration, 2,
                                            "time in own_seconds that was ready to run and had no CPU. It is looked at "
-                                           "where a thread did not run for more than 20 us"),
+                                           "where a thread did not run for more than 20 µs"),
     ColumnOf<&ModuleRow::blocked_seconds>("blocked", Kind::kDuration, 2,
                                           "own_seconds - cpu_seconds - cpu_wait_seconds"),
     ColumnOf<&ModuleRow::max_seconds>("longest", Kind::kDuration, 2, "the longest own time of one call"),
