@@ -134,6 +134,16 @@ class ConsumersTest(unittest.TestCase):
         run("make", cwd=project, PKG_CONFIG_PATH=str(module_directory))
         self.check_records(project / "analysis")
 
+    def test_meson_with_an_installed_static_library(self):
+        meson = shutil.which(CHECKOUT / ".cache/test/meson/bin/meson") or shutil.which("meson")
+        if meson is None:
+            self.skipTest("no Meson in .cache/test/meson: tools/setup test installs it")
+        project = self.copy_project("meson")
+        modules = next(self.static_sdk().rglob("crema.pc")).parent
+        run(meson, "setup", "build", "--pkg-config-path", modules, cwd=project)
+        run(meson, "compile", "-C", "build", cwd=project)
+        self.check_records(project / "build/analysis")
+
     def test_pkg_config_of_the_installed_c_library(self):
         where = {"PKG_CONFIG_PATH": str(next(self.static_sdk().rglob("crema_c.pc")).parent)}
         project = self.copy_project("cmake_c")
