@@ -151,6 +151,22 @@ class ConsumersTest(unittest.TestCase):
         run("cc", "-std=c11", "analysis.c", *flags, "-o", "analysis", cwd=project)
         self.check_records(project / "analysis")
 
+    def test_a_helper_and_the_tasks_of_an_event_in_c(self):
+        where = {"PKG_CONFIG_PATH": str(next(self.static_sdk().rglob("crema_c.pc")).parent)}
+        project = self.copy_project("cmake_c")
+        flags = run("pkg-config", "--cflags", "--libs", "crema_c", cwd=project, **where).split()
+        run("cc", "-std=c11", "-Wall", "-Werror", "threads.c", *flags, "-pthread", "-o", "threads", cwd=project)
+        run("./threads", cwd=project, CREMA_DIR="records", CREMA_INTERVAL="0")
+        (log,) = (project / "records").glob("*.jsonl")
+        lines = list(map(json.loads, log.read_text().splitlines()))
+        chunk, event = (line for line in lines if line["type"] == "chunk")
+        self.assertEqual([(row["path"], row["helper"]) for row in chunk["sections"]], [("select", True)])
+        self.assertEqual((event["dataset"], event["events"], event["status"]), ("raw", 1, "ok"))
+        (sums,) = (line for line in lines if line["type"] == "task_sums")
+        self.assertEqual([row["tasks"] for row in sums["latencies"]], [2])
+        self.assertGreater(sums["latencies"][0]["queued_ns"], 0)
+        self.assertEqual((lines[-1]["dropped"], lines[-1]["misused"]), (0, 0))
+
     def test_pkg_config_modules_move_with_their_prefix(self):
         moved = shutil.copytree(self.static_sdk(), self.scratch / "moved")
         where = {"PKG_CONFIG_PATH": str(next(moved.rglob("crema.pc")).parent)}
