@@ -183,7 +183,7 @@ class FastJsonReader {
     while (at_ < end_ && IsBlank()) ++at_;
   }
 
-  /// What nobody asks for: any value, but for lists and objects more than `depth` deep.
+  /// Skips a value that no field asks for. Refuses lists and objects that are nested more than `depth` deep.
   bool SkipValue(int depth = 8) {
     std::string_view text;
     double number;

@@ -179,7 +179,7 @@ class Losses(DaskTestCase):
 
 
 class Ends(DaskTestCase):
-    """How a worker left, and what crema says of it: the table of docs/dask.md."""
+    """How a worker left, and what crema says of it: the table of docs/dask_reference.md."""
 
     LOST = "its connection broke: killed, crashed, or out of memory"
 
