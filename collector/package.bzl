@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 
 # The packages, from what knows nothing of the others to the program, and which others each uses. Bazel refuses what is
-# not said here, and a use of a package that stands below. Those with rules of their own say their uses there.
+# not said here, and a use of a package that is below. Those with rules of their own say their uses there.
 PACKAGES = {
     "idioms": [],
     "compression": ["idioms"],
@@ -68,7 +68,7 @@ _IN_ONE = """#ifndef __clang__
 """
 
 def _joined(name, sources, ending):
-    """Joins neighbouring sources. Messages of the compiler still name the source and the line where they stand."""
+    """Joins neighbouring sources. Messages of the compiler still name the source and the line."""
     count = (len(sources) + _MOST_JOINED - 1) // _MOST_JOINED
     outs = ["%s_joined_%d%s" % (name, part, ending) for part in range(count)]
     for part, out in enumerate(outs):
@@ -94,7 +94,7 @@ def collector_package(name, uses = [], libraries = [], generated = [], fixtures 
       libraries: beyond those that every package has.
       generated: sources that a rule makes.
       fixtures: headers for tests, also of later packages; they are `name_fixtures`.
-      programs: sources that are no part of the library.
+      programs: sources outside the library.
       test_data: files that the tests read.
     """
     folder = native.package_name()[len("collector/"):]

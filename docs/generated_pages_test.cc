@@ -43,7 +43,7 @@ class Page {
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
 
-  /// Replaces what stands between two texts, each of which the page has.
+  /// Replaces what is between two texts, each of which the page has.
   void Put(std::string_view after, std::string_view before, const std::string& text) {
     const size_t found = text_.find(after), begin = found + after.size();
     const size_t end = found == text_.npos ? found : text_.find(before, begin);
@@ -98,7 +98,7 @@ std::string QuantityTable() {
   return table;
 }
 
-/// Of keys, what they are counted in or belong to, and what they mean.
+/// A table of keys: what they are counted in or belong to, and what they mean.
 template <class Rows, class RowOf>
 std::string FieldTable(std::string_view head, const Rows& rows, const RowOf& row_of) {
   std::string table = fmt::format("| {} |\n|---|---|---|\n", head);

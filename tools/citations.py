@@ -105,7 +105,7 @@ def complaints(file: str, text: str, pages: Pages) -> list[str]:
             continue
         page = pages.find(word, file)
         if not page:
-            complain(match.start(1), f"cites {word}, which is no file of the repository")
+            complain(match.start(1), f"cites {word}, which is not a file of the repository")
             continue
         heading = _HEADING.match(text, match.end())
         if heading is None or page.endswith(".txt"):

@@ -34,7 +34,7 @@ class CitationsTest(unittest.TestCase):
     def test_a_document_that_is_not_there_is_named_with_its_place(self):
         self.assertEqual(
             self.complaints("int a;\n// PLAN.md section 7.\n"),
-            ["sdk/code.cc:2: cites PLAN.md, which is no file of the repository"],
+            ["sdk/code.cc:2: cites PLAN.md, which is not a file of the repository"],
         )
 
     def test_documents_are_found_from_the_root_from_docs_and_from_the_citing_file(self):

@@ -102,7 +102,7 @@ def set_up(long: bool, compile_meanwhile: bool) -> None:
             installing.terminate()
             raise
     if installing.returncode != 0:
-        sys.exit("tools/setup failed: its message stands above")
+        sys.exit("tools/setup failed: its message is above")
     if long and subprocess.run([*groups[:2], *SET_UP_LONG], cwd=CHECKOUT, check=False).returncode == 0:
         os.environ["CREMA_OLD_DASK"] = "1"
 

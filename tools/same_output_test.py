@@ -13,7 +13,7 @@ import same_output
 HERE = pathlib.Path(__file__).parent
 CREMA = pathlib.Path(os.environ.get("CREMA_PROGRAM", "collector/cli/crema")).resolve()
 # A program that runs crema, and then applies `change` to the output of the command `name`, or of all commands if there
-# is no name.
+# is not a name.
 WRAPPER = """#!/usr/bin/python3
 import os, pathlib, subprocess, sys
 if {name!r} not in ("", *sys.argv[1:2]) or sys.argv[1:2] == ["serve"]:

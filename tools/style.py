@@ -6,6 +6,7 @@
 - Only engines say Dask (docs/design.md, "A new engine").
 - No two types of the collector have one name, nor two helpers of a package: sources of a package are compiled as one.
 - A page for users, and the README, can be read in some minutes.
+- Messages and pages do not say "is no X" but "is not a X" (CONTRIBUTING.md, "Conventions").
 
 Prints one line for each finding. Exit status: 0 when there are none, 1 otherwise.
 """
@@ -28,7 +29,7 @@ MAY_HOLD_NUMBERS = {
     "collector/diagnosis/words.cc": "half of a range, per cent, and how long a name may be",
     "collector/comparison/comparison.cc": "writes its document, with the number of the schema",
 }
-# 0, 1, units, the size of a pair, the length of a list and an order are no thresholds; words are no code.
+# 0, 1, units, the size of a pair, the length of a list and an order are not thresholds; words are not code.
 _NO_CODE = re.compile(r'//.*|"(\\.|[^"\\])*"')
 _NO_THRESHOLD = re.compile(
     r"#.*|\b[01]\.0\b|size\(\) (== |> )2|std::array<[\w:]+, \d+>|constexpr size_t k(Most|Named)\w* = \d+"
@@ -65,6 +66,11 @@ _UNNAMED = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.
 _HELPER = re.compile(
     r"^(?:\[\[\w+\]\] )?(?!return |TEST|INSTANTIATE)[a-zA-Z][\w:<>,&*\[\]() ]*[ &*](?!k[A-Z])(\w+)\(", re.MULTILINE
 )
+
+# A string may end in the middle of a sentence, and the next one go on.
+_GAP = r'(?:\s|"\s*\n\s*")+'
+_IS_NO = re.compile(rf"((?i:\bthere){_GAP})?\b(is|are){_GAP}no{_GAP}(?!longer\b|more\b|other\b|less\b)(\w+)")
+_COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 MOST_WORDS_OF_A_PAGE = 1500
 MOST_WORDS_OF_THE_README = 900
@@ -160,7 +166,29 @@ def long_pages(texts: dict[str, str]) -> list[str]:
     ]
 
 
-RULES = (own_numbers, engines_named, idle_exceptions, shared_names, shared_helpers, long_pages)
+def _without_comments(text: str) -> str:
+    """The text with blanks in place of comments of C++ and JavaScript, so that all else keeps its place."""
+    return _COMMENT_OR_STRING.sub(lambda it: it[0] if it[0][0] == '"' else re.sub(r"[^\n]", " ", it[0]), text)
+
+
+def no_nouns(texts: dict[str, str]) -> list[str]:
+    """Messages and pages with "is no X", which is not English where X could have an article."""
+    found = []
+    for path, text in texts.items():
+        if SOURCES.fullmatch(path):
+            said = _without_comments(text)
+        elif path.endswith(".md"):
+            said = text
+        else:
+            continue
+        for match in _IS_NO.finditer(said):
+            if match[1] is None:
+                line = said.count("\n", 0, match.start()) + 1
+                found.append(f'{path}:{line}: "{match[2]} no {match[3]}": say "{match[2]} not"')
+    return found
+
+
+RULES = (own_numbers, engines_named, idle_exceptions, shared_names, shared_helpers, long_pages, no_nouns)
 
 
 def main() -> int:

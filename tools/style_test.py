@@ -67,6 +67,14 @@ class StyleTest(unittest.TestCase):
         found = style.long_pages({**texts, "docs/run.md": long, "README.md": long})
         self.assertEqual([line.split(": ")[0] for line in found], ["docs/run.md", "README.md"])
 
+    def test_messages_and_pages_do_not_say_is_no_noun(self):
+        source = '// is no word\nFail("`x` is "\n  "no gate; there is no "\n  "run, and there "\n  "are no rows");\n'
+        texts = {"collector/cli/a.cc": source, "docs/run.md": "It is no\nmeasurement. It is no longer new.\n"}
+        found = style.no_nouns(texts)
+        self.assertEqual([line.split(": ")[0] for line in found], ["collector/cli/a.cc:2", "docs/run.md:1"])
+        self.assertIn('"is no gate": say "is not"', found[0])
+        self.assertEqual(style.no_nouns({"collector/cli/a_test.cc": '"is no gate"'}), [])
+
 
 if __name__ == "__main__":
     unittest.main()

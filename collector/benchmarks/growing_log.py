@@ -22,7 +22,7 @@ STEP_SECONDS = 5
 
 
 def cpu_seconds(pid) -> float:
-    """Of all threads, to the nanosecond: `stat` would count ticks, which short bursts fall between."""
+    """CPU time of all threads, to the nanosecond: `stat` would count ticks, which short bursts fall between."""
     accounts = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(account.read_text().split()[0]) for account in accounts) / 1e9
 

@@ -23,7 +23,7 @@ def collect(folder, output, jobs):
 
 
 def wall_seconds(commands):
-    """Of all at once."""
+    """Seconds in which all of them, started together, end."""
     begin = time.monotonic()
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
     assert [process.wait() for process in running] == [0] * len(running)

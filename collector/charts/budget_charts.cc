@@ -264,7 +264,7 @@ Drawing DrawSectionIcicle(const ChartInput& input) {
   if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
   IcicleLayout layout(sections, whole);
   return {FilledTemplate("section_icicle", {{"cells", std::move(layout.cells())}}),
-          fmt::format("{} of chunk time; width is time, what is inside stands below", HumanDuration(whole))};
+          fmt::format("{} of chunk time; width is time; nested sections are below", HumanDuration(whole))};
 }
 
 Drawing DrawSectionSelfTime(const ChartInput& input) {

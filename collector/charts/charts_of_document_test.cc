@@ -227,7 +227,7 @@ TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {
   EXPECT_EQ(chart.spec["vconcat"][0]["layer"][1]["data"]["values"][0]["v"], 0.5);
   const Json& memory = chart.spec["vconcat"][1]["layer"][1];
   EXPECT_EQ(memory["mark"]["type"], "point") << "it is read now and then";
-  EXPECT_EQ(memory["data"]["values"], (Json{{{"t", 0.0}, {"v", 2.0}}})) << "an end is no value";
+  EXPECT_EQ(memory["data"]["values"], (Json{{{"t", 0.0}, {"v", 2.0}}})) << "an end has no value";
   EXPECT_NE(chart.subtitle.find("line: CPU in the kernel; diamonds: proportional memory"), std::string::npos);
 }
 

@@ -125,7 +125,7 @@ std::vector<std::string> SlotNames(const RunDetail& detail) {
   return shown;
 }
 
-/// One label a row; the workers' name stands at its first lane only.
+/// One label a row; the workers' name is at its first lane only.
 std::vector<std::string> RowLabels(const RunDetail& detail) {
   std::vector<std::string> labels;
   ShownNames names;
@@ -365,7 +365,7 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
   values["points"] = AttemptPoints(detail, all);
   double least_events = grid->x_max;
   for (const Json& point : values["points"]) least_events = std::min(least_events, point["events"].get<double>());
-  // chunks of one size would stand at the edge
+  // chunks of one size would be at the edge
   if (all && least_events > grid->x_max / 2) values["event scale"] = {{"zero", false}, {"padding", 12}};
   values["kinds"] = all ? ColourScale({"chunk", "straggler"}, {"cpu", "wait"}) : ColourScale({"straggler"}, {"wait"});
   AddFits(detail, &values);

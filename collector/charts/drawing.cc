@@ -188,7 +188,7 @@ Json MarksWithWords(const std::vector<std::pair<double, std::string>>& marks, do
   const double from = place(first), span = place(last) - from;
   Json right = Json::array(), left = Json::array();
   for (const auto& [value, words] : marks) {
-    // words that would stand on one another take turns in height
+    // words that would be on one another take turns in height
     const size_t turn = (right.size() + left.size()) % 4;
     Json& side = place(value) - from > kRoomForWords * span ? left : right;
     side.push_back({{"v", Rounded(value)}, {"words", words}, {"top", 2 + 14 * turn}});

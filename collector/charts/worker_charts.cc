@@ -189,7 +189,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   std::string finding = fmt::format("largest: {} in {}", HumanMemory(peak), names.Of(workers.Of(largest)));
   if (all > kMostPanels) finding += fmt::format("; the {} largest of {} workers", kMostPanels, all);
   if (!limits.empty()) finding += "; red: limit";
-  // it would stand under each panel
+  // it would be under each panel
   finding += "; x: " + time["title"].get<std::string>();
   const bool are_many = all > 4;
   Json values = {{"memory", std::move(rows)},

@@ -35,9 +35,13 @@ class Program(unittest.TestCase):
             for option in ("--quiet", "--color", "--ascii", *(["--json"] if prints_figures else [])):
                 self.assertIn(option, result.stdout, name)
 
+    def test_help_does_not_require_a_source_where_the_newest_measurement_is_taken(self):
+        for name in ("show", "verdict", "report", "predict"):
+            self.assertRegex(crema(name, "--help").stdout, rf"crema {name} [^\n]*\[SOURCE\]", name)
+
     def test_wrong_usage_is_status_2_and_one_line(self):
         wrong = [["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
-        wrong += [["verdict"], ["verdict", "a", "--fail-on", "no-such-verdict"], ["collect", "-o", "b"]]
+        wrong += [["predict"], ["verdict"], ["verdict", "a", "--fail-on", "no-such-verdict"], ["collect", "-o", "b"]]
         wrong += [["collect", "a"], ["collect", "a", "-o", "b", "--start", "yesterday"], ["doctor", "extra"]]
         wrong += [["collect", "a", "-o", "b", "--start", "1795288669160497243"]]  # nanoseconds
         wrong += [["collect", "a", "-o", "b", "--start", "20", "--stop", "10"]]

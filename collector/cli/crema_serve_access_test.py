@@ -296,7 +296,7 @@ class WhoIsServed(ServeTestCase):
             pass
         self.assertLess(received, 30_000_000)
 
-    # Fault [server]: bytes that are no request
+    # Fault [server]: bytes that are not a request
     # Shown: an answer, or none; others are served
     def test_nonsense_is_answered_or_dropped_and_harms_nobody(self):
         self.serve()

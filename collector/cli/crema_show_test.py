@@ -102,7 +102,7 @@ class Show(unittest.TestCase):
         for text in ("", "[]", "{}", "\0", document[:-10]):
             refused = crema("show", "-", "--html", text_in=text)
             self.assertEqual((refused.returncode, refused.stdout), (1, ""))
-            self.assertRegex(refused.stderr, "^crema: standard input: is no measurement[^\n]*\n$")
+            self.assertRegex(refused.stderr, "^crema: standard input: is not a measurement[^\n]*\n$")
         refused = crema("show", "-", "--table", "chunks", "--top", "3", text_in=document)
         self.assertRegex(refused.stderr, "^crema: standard input has no single chunks[^\n]*\n$")
 

@@ -172,7 +172,7 @@ DoctorCheck CheckEngine() {
     check.value["logs"].push_back(log->path);
     absl::StrAppend(&logs, logs.empty() ? "" : ", ", log->path, " (", std::string(log->engine->traits.name), ")");
   }
-  absl::StrAppend(&check.text, logs.empty() ? "; no engine's log lies here" : "; crema collect reads ", logs);
+  absl::StrAppend(&check.text, logs.empty() ? "; no engine's log is here" : "; crema collect reads ", logs);
   return check;
 }
 

@@ -49,7 +49,7 @@ struct DoctorCheck {
   std::string remedy;  ///< empty where nothing is to be done
 };
 
-/// Reads /proc and /sys; asks the kernel for a performance counter. `filesystem_root` stands before all paths; empty
+/// Reads /proc and /sys; asks the kernel for a performance counter. `filesystem_root` precedes all paths; empty
 /// but in tests, and then the kernel is asked for nothing.
 std::vector<DoctorCheck> CheckMachine(const std::string& filesystem_root = {});
 

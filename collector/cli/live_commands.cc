@@ -56,7 +56,7 @@ absl::StatusOr<std::string> ReportOf(const LiveCommandOptions& live, const std::
   MeasureOptions options;
   options.sources = live.sources;
   options.name = live.name;
-  // a measurement holds one run, and is read as it stands
+  // a measurement holds one run, and is read as it is
   options.run = live.sources.size() == 1 && IsMeasurement(live.sources.front()) ? live.run : run_id;
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options, /*quiet=*/true);
   if (!opened.ok()) return opened.status();

@@ -94,7 +94,7 @@ class ManyChunks(unittest.TestCase):
         self.assertEqual([text for text in document["quality"]["warnings"] if "memory" in text], [])
         self.assertLess(most, MOST_ANONYMOUS)
         self.assertEqual(list(self.directory.glob(".*")), [])
-        print(f"{chunks} chunks: at most {most / 1e6:.0f} MB of memory that is no file's")
+        print(f"{chunks} chunks: at most {most / 1e6:.0f} MB of memory outside files")
         if LONG:
             return
         roomy, _, more = self.collect("--memory", "4G")

@@ -128,7 +128,8 @@ class ManyLogs(unittest.TestCase):
         document = json.loads(self.collect(logs, "out", "--memory", "1K", "--spill", missing)[0])
         self.assertEqual(document["metrics"]["num_chunks"], 3000)
         warnings = "\n".join(document["quality"]["warnings"])
-        self.assertIn(f"{missing} has none (No such file or directory); --spill DIR names another place", warnings)
+        reason = "(No such file or directory), so what did not fit stayed in memory"
+        self.assertIn(f"could not spill to {missing} {reason}", warnings)
 
     def test_no_memory_is_wrong_usage(self):
         for memory in ("0", "-1", "1X", ""):

@@ -11,7 +11,7 @@
 
 namespace crema {
 
-/// While it lives longer than a second, `crema: <what> ...` stands on stderr, if that is a terminal; then it is gone.
+/// While it lives longer than a second, `crema: <what> ...` is on stderr, if that is a terminal; then it is gone.
 class ProgressNote {
  public:
   ProgressNote(std::string what, bool quiet);
@@ -57,13 +57,13 @@ std::string EngineSchedulersHelp();
 /// Measurements of roastcoffea among the sources are read by their chunk records; one alone with its other figures too.
 absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& options, bool quiet);
 
-/// A measurement as it stands on disk, where that is all that was asked for; of anything else one that is made now.
+/// A measurement as it is on disk, where that is all that was asked for; of anything else one that is made now.
 absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet);
 
 /// A source that was opened: its measurement, and the way back to the records behind it.
 class MeasuredSource {
  public:
-  /// Loads a measurement as it stands on disk; of anything else one is made now.
+  /// Loads a measurement as it is on disk; of anything else one is made now.
   static absl::StatusOr<MeasuredSource> Open(const MeasureOptions& options, bool quiet);
   /// The same of one source; `run` chooses among its runs.
   static absl::StatusOr<MeasuredSource> Open(const std::string& source, const std::string& run, bool quiet);

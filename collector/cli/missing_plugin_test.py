@@ -42,7 +42,7 @@ class MissingPlugin(ServeTestCase):
     def test_a_server_that_is_no_scheduler_is_said_to_be_none(self):
         self.scheduler.counts = ["no", "object"]
         self.serve(source=self.source)
-        self.assertRegex(self.problem(), "is no Dask scheduler")
+        self.assertRegex(self.problem(), "is not a Dask scheduler")
 
 
 if __name__ == "__main__":

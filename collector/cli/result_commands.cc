@@ -41,7 +41,7 @@ int64_t ParseTime(const std::string& option, const std::string& text) {
   if (absl::SimpleAtod(text, &seconds)) {
     if (seconds >= 0 && seconds <= kLatestSecond) return std::llround(seconds * 1e9);
     throw CLI::ValidationError(option,
-                               "`" + text + "` are no Unix seconds of this century; give seconds, not ms or ns");
+                               "`" + text + "` are not Unix seconds of this century; give seconds, not ms or ns");
   }
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixNanos(time);
   throw CLI::ValidationError(option,

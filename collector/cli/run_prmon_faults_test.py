@@ -25,7 +25,7 @@ def waited_for_seconds():
 
 
 def bytes_received():
-    """Of all interfaces of this network namespace, loopback apart."""
+    """Bytes that all interfaces of this network namespace except loopback received."""
     lines = pathlib.Path("/proc/net/dev").read_text().splitlines()[2:]
     return sum(int(line.split(":")[1].split()[0]) for line in lines if line.split(":")[0].strip() != "lo")
 

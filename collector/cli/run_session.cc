@@ -197,7 +197,7 @@ void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory
 
 constexpr int64_t kMillisecondNs = 1'000'000;
 // Helpers that end with their parent (Python's resource tracker, a shell's pipeline) need a moment to do so: waiting
-// for them makes their account exact, and they are no daemons.
+// for them makes their account exact, and they are not daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
 
 /// Whether it was copied: of a part of it, as on a full disk, nothing is left, as it would end the command.

@@ -280,6 +280,7 @@ std::vector<RunChange> AskedFor(const PredictOptions& options) {
 }
 
 int PrintPrediction(const PredictOptions& options) {
+  if (options.source.empty()) throw CLI::RequiredError("SOURCE");
   std::vector<RunChange> changes = AskedFor(options);
   const MeasuredSource source = OrFail(MeasuredSource::Open(options.source, options.run, options.output.quiet));
   const bool asked = !changes.empty();
@@ -296,8 +297,7 @@ int PrintPrediction(const PredictOptions& options) {
   const ObservedRun run = observer.Finish(source.measurement());
   if (asked && !section.empty() && run.events.count == 0 &&
       absl::c_all_of(run.chunks, [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
-    OrFail(absl::NotFoundError("no chunk was in a section `" + section +
-                               "`; `crema show SOURCE --table sections` lists them"));
+    OrFail(absl::NotFoundError("no chunk was in a section `" + section + "`; crema show --table sections lists them"));
   }
   if (!asked) changes = UsualChanges(run, section);
   const Prediction prediction = Predict(run, changes);
@@ -324,7 +324,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
       "  crema predict ttbar --cores 8 --cores 16\n"
       "  crema predict ttbar --faster select=2");
   auto options = std::make_shared<PredictOptions>();
-  predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
+  predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs");
   predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
     predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(FiniteNumber(1, 1e9));

@@ -38,7 +38,7 @@ CLI::Validator WholeNumber(int least, int most) {
 }
 
 void PrintError(const std::string& message) {
-  // names of files, and what stands in them, may hold anything
+  // names of files, and what is in them, may hold anything
   std::fputs(("crema: " + PlainLine(message) + "\n").c_str(), stderr);
 }
 

@@ -67,7 +67,7 @@ struct ComparedValue {
   std::string label;                          ///< for people; may be empty
   std::string unit;                           ///< as docs/metrics.md writes it
   std::vector<std::optional<double>> values;  ///< one a measurement; empty: not measured, or no such row
-  /// (value - first) / |first|, one a measurement; empty where either is unknown or the first is 0. Of the first: 0.
+  /// (value - first) / |first|, one a measurement; empty where either is unknown or the first is 0. The first has 0.
   std::vector<std::optional<double>> changes;
 
   bool differs() const;
@@ -108,7 +108,7 @@ struct Comparison {
   std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`
   std::vector<ComparedRow> waits;     ///< by kind
 
-  /// Of `should_be_equal`, those that are not. One that only some measurements know is not.
+  /// The values of `should_be_equal` that differ. A value that only some measurements know differs.
   std::vector<ComparedValue> Unequal() const;
 };
 

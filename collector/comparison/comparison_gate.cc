@@ -50,7 +50,7 @@ absl::StatusOr<ComparisonGate> ParseGate(const std::string& text) {
   gate.text = text;
   if (text == kUnequal) return gate;
   const absl::Status wrong = absl::InvalidArgumentError(
-      fmt::format("`{}` is no gate; write KEY>5%, KEY<-5%, KEY>0.5 (in the key's unit) or unequal", text));
+      fmt::format("`{}` is not a gate; write KEY>5%, KEY<-5%, KEY>0.5 (in the key's unit) or unequal", text));
   const size_t sign = text.find_last_of("<>");
   if (sign == std::string::npos || sign == 0) return wrong;
   std::string limit(absl::StripAsciiWhitespace(text.substr(sign + 1)));

@@ -30,7 +30,7 @@ class DecompressedFile::Decoder {
   }
 
  protected:
-  /// Reads bytes of the file as they lie on the disk.
+  /// Reads bytes of the file as they are on the disk.
   int64_t ReadRaw(char* to, size_t bytes, absl::Status* status) {
     ssize_t got;
     do {
@@ -66,7 +66,7 @@ class PlainDecoder : public DecompressedFile::Decoder {
       is_begin_ = false;
       const std::string_view begin(to, static_cast<size_t>(got));
       if (begin.substr(0, 2) == kGzipBegin || begin.substr(0, 4) == kZstdBegin) {
-        *status = absl::InvalidArgumentError("brings compressed data; decompress it on its way (zcat, zstdcat)");
+        *status = absl::InvalidArgumentError("is compressed; pipe it through zcat or zstdcat first");
         return -1;
       }
     }

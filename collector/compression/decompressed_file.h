@@ -37,7 +37,7 @@ class DecompressedFile {
   int64_t Read(char* to, size_t bytes);
 
   /// Goes on at this byte of what was compressed. Compressed files are read up to there, from their beginning where it
-  /// lies behind. False: it could not, as `status` says.
+  /// is behind. False: it could not, as `status` says.
   bool SkipTo(int64_t offset);
 
   /// Reads one kind of file.

@@ -235,7 +235,7 @@ std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::strin
   for (int64_t time_ns = std::max(changes.front().time_ns, end_ns - kMemorySpanNs); time_ns <= end_ns;
        time_ns += kMemoryStepNs) {
     while (next < changes.size() && changes[next].time_ns <= time_ns) ++next;
-    // 0 is no memory: the worker is gone
+    // 0 means no memory: the worker is gone
     if (changes[next - 1].rss_bytes > 0) memory.push_back({time_ns, changes[next - 1].rss_bytes});
   }
   return memory;

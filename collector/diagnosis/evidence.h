@@ -66,7 +66,7 @@ std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from
 double SecondsOf(const std::vector<WorkerGap>& gaps);
 
 /// `; other processes of the run computed for 4 m 31 s and waited for a CPU for 12.0 s (cc1plus, rootcling)`: those
-/// that are no workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of
+/// that are not workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of
 /// `gap` seconds; else empty. Cores that no chunk used were not free then.
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap);
 /// Whether they may have been, as far as their sums show: when they were busy is not known of each.

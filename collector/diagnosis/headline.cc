@@ -65,7 +65,7 @@ std::string UseOfUncountedGpu(const Measurement& measurement) {
   return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
 }
 
-/// The words where a format stands: their braces are no places.
+/// The words where a format is: their braces are not placeholders.
 std::string AsFormat(const std::string& words) { return absl::StrReplaceAll(words, {{"{", "{{"}, {"}", "}}"}}); }
 
 /// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".

@@ -122,7 +122,7 @@ void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   if (worst == nullptr || run.is_running()) return;
   const std::string what =
       by_memory ? fmt::format("a worker used {} of its memory limit", HumanPercent(memory))
-                : fmt::format("while the last ran, free cores cost {} of the core-seconds", HumanPercent(tail));
+                : fmt::format("{} of the core-seconds went to free cores while the last ran", HumanPercent(tail));
   run.Add("chunks-too-large", 0,
           fmt::format("Chunks{} are too large ({} events, {}): {}.", Of(*worst), HumanCount(*worst->events_p50),
                       HumanDuration(worst->SecondsOf(worst->events_p50).value_or(0)), what),
@@ -187,7 +187,7 @@ void JudgeChunkSizes(const JudgedRun& run) {
   JudgeOversizedChunks(run, advice);
 }
 
-// Verdicts on what takes longer than its like.
+// Verdicts on outliers: workers, files and chunks slower than comparable ones.
 
 namespace {
 
@@ -208,7 +208,7 @@ struct Excess {
   }
 };
 
-/// Of the stragglers for which `is_meant`.
+/// The excess of the stragglers for which `is_meant`.
 template <class IsMeant>
 Excess ExcessOf(const Measurement& measurement, IsMeant is_meant) {
   std::map<std::string, double> first_chunks;
@@ -475,7 +475,7 @@ void JudgeSkew(const JudgedRun& run) {
            {"datasets.attempts", worst->attempts.value_or(0)}});
 }
 
-/// Events of another kind may cost more: this is no fault, but it is where to look.
+/// Events of another kind may cost more: this is not a fault, but it is where to look.
 void JudgeCostlyDataset(const JudgedRun& run) {
   double events = 0, seconds = 0;
   if (run.measurement.quality.chunks_without_events.value_or(0) > 0) return;

@@ -167,7 +167,7 @@ void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, 
   const std::string others = OthersBusy(run.measurement, from, until, gap);
   const bool may_be_busy = OthersMayBeBusy(run.measurement, from, until, gap);
   const std::string_view cores = others.empty() && !may_be_busy ? "free cores" : "cores that no chunk used";
-  const std::string sentence = fmt::format("{}, {} cost {{}} of the core-seconds.", when, cores);
+  const std::string sentence = fmt::format("{{}} of the core-seconds went to {} {}.", cores, when);
   const std::string more = SectionOfGap(run.measurement, part, gap) + others + std::string(rest);
   Verdict* verdict = JudgePart({id, part, sentence, more}, run);
   if (verdict == nullptr) return;
@@ -184,12 +184,12 @@ void JudgeIdle(const JudgedRun& run) {
     const double wall = run.Metric("wall_time");
     const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
     JudgeGap(run, "idle-workers", "idle",
-             may_be_inside ? "Between chunks, or inside them beside too few helpers" : "Between chunks", 0, wall,
+             may_be_inside ? "between chunks, or inside them beside too few helpers" : "between chunks", 0, wall,
              wall * (run.Share("idle") + run.Share("process_cpu")));
     return;
   }
   Verdict* verdict =
-      JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
+      JudgePart({"idle-workers", "idle", "{} of the core-seconds went to cores without a helper, inside chunks.",
                  OwnersAlone(run.measurement)},
                 run);
   if (verdict == nullptr) return;
@@ -219,9 +219,9 @@ void JudgeEnds(const JudgedRun& run) {
     first = std::min(first, worker.first_chunk.value_or(wall));
     last = std::max(last, worker.last_chunk.value_or(0));
   }
-  JudgeGap(run, "startup-dominated", "startup", "Before their first chunk", 0, first, first,
+  JudgeGap(run, "startup-dominated", "startup", "before the first chunk", 0, first, first,
            LateWorkers(run.measurement));
-  JudgeGap(run, "shutdown-dominated", "shutdown", "After the last chunk", last, wall, wall - last);
+  JudgeGap(run, "shutdown-dominated", "shutdown", "after the last chunk", last, wall, wall - last);
 }
 
 /// `; thread 140293 of node:17 ran 16 of 24 chunks`, where that is clearly more than its share.
@@ -240,8 +240,8 @@ void JudgeTail(const JudgedRun& run) {
   const double tail = run.Metric("tail_time");
   const bool is_beyond_chunks = longest > 0 && kSeveral.Holds(tail / longest);
   const std::string rest = is_beyond_chunks ? BusiestThread(run.measurement) : "";
-  Verdict* const verdict =
-      JudgePart({"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds.", rest}, run);
+  Verdict* const verdict = JudgePart(
+      {"long-tail", "tail", "{} of the core-seconds went to free cores while the last chunks ran.", rest}, run);
   if (verdict == nullptr || !is_beyond_chunks) return;
   verdict->evidence.emplace_back("tail_time", tail);
   verdict->suggestion = fmt::format(
@@ -250,7 +250,7 @@ void JudgeTail(const JudgedRun& run) {
       HumanDuration(tail), HumanDuration(longest));
 }
 
-/// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
+/// A chunk that is computed again is not a failure: maybe a pass of its own that was given no name.
 void JudgeRepeats(const JudgedRun& run) {
   const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
   const double again = run.Metric("num_recomputed_chunks");

@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
     if (threshold.Holds(count)) add(member, count);
   }
   for (Number Quality::*member : {&Quality::event_coverage, &Quality::fine_metrics_coverage}) {
-    // what a running job has not done yet is no gap
+    // what a running job has not done yet is not a gap
     if (member == &Quality::event_coverage && run.is_running()) continue;
     const Number& share = quality.*member;
     if (share.has_value() && kIncompleteCoverage.Holds(*share)) add(member, *share);

@@ -248,7 +248,7 @@ KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
   return row;
 }
 
-/// A figure, and one that stands beside it.
+/// A figure, and one that is beside it.
 struct TreeFigure {
   std::string_view label;
   std::string_view key;

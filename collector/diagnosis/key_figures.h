@@ -74,7 +74,7 @@ std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure&
 std::optional<double> TimeOfThreads(const Measurement& measurement);
 
 /// The part of the chunks' time in which they waited for a CPU. The budget's group "Waiting in your code" holds it too,
-/// so it stands beside `kBlockedShare`, that they agree.
+/// so it is beside `kBlockedShare`, that they agree.
 std::optional<double> CpuWaitShare(const Measurement& measurement);
 
 /// The worker that came closest to its limit.
@@ -125,7 +125,7 @@ struct KeyFigureRow {
 };
 
 /// The same eight for every document with chunks, in this order: elapsed time, event rate, data rate, CPU efficiency,
-/// blocked, peak memory, balance, failed attempts. Of a command without chunks those of its processes.
+/// blocked, peak memory, balance, failed attempts. A command without chunks has those of its processes.
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement);
 
 // What is known of a command that recorded no chunk: the figures of its processes, and what its cores did.

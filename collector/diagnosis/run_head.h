@@ -1,4 +1,4 @@
-// What stands at the head of a run's picture, in the terminal as in the report: its name, when, on what, how it ended.
+// What is at the head of a run's picture, in the terminal as in the report: its name, when, on what, how it ended.
 #pragma once
 
 #include "collector/diagnosis/key_figures.h"
@@ -7,7 +7,7 @@
 
 namespace crema {
 
-// What is wrong with a run's results and records: what stands before all else, in the headline as in the pill.
+// What is wrong with a run's results and records: what is before all else, in the headline as in the pill.
 
 struct RunTrouble {
   std::vector<std::string> clauses;  ///< `2 of 40 chunks have no result`, worst first
@@ -27,7 +27,7 @@ std::string RunName(const Measurement& measurement);
 /// `8 workers × 4 cores on 2 hosts`; empty where workers were not counted.
 std::string OnWhat(const Measurement& measurement);
 
-/// How days are written: a format of absl::FormatTime, and what stands between day and time.
+/// How days are written: a format of absl::FormatTime, and what is between day and time.
 struct DayStyle {
   const char* day;
   const char* before_time;

@@ -64,7 +64,7 @@ void JudgeFailures(const JudgedRun& run);
 
 void JudgeBudget(const JudgedRun& run);      ///< parts of the budget
 void JudgeChunkSizes(const JudgedRun& run);  ///< sizes of chunks
-void JudgeOutliers(const JudgedRun& run);    ///< what takes longer than its like
+void JudgeOutliers(const JudgedRun& run);    ///< workers, files and chunks slower than comparable ones
 void JudgeContention(const JudgedRun& run);  ///< what all lanes wait for together
 void JudgeWorkers(const JudgedRun& run);     ///< their memory, and when they came and ran out of chunks
 void JudgeData(const JudgedRun& run);        ///< what engine and files do with bytes

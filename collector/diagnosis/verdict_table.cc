@@ -123,7 +123,7 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"oversized-chunks", "chunks", Threshold(From(0.02), 0.15),
        "the run is over, oversized_chunks is {2}, and budget: tail {0} of the core-seconds; bad from {1}",
        "a chunk with over 3 times the events of the median does no harm if the run does not wait for it at its end; a "
-       "tail below 0.02 is no harm",
+       "tail below 0.02 does no harm",
        "Cut large files into chunks of the same size as the others, or start the largest first.", Also{&kAnyOversized}},
       {"stragglers", "chunks", From(kLeastExcess),
        "straggler_chunks is {2}, and the time that they took beyond their prediction is {0} of the core-seconds",

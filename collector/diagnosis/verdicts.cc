@@ -67,7 +67,7 @@ void AddInsight(Measurement* measurement) {
 namespace {
 
 /// Symptoms come of `cause` where both are found and it applies, unless one further up explains them. What causes
-/// another has no cause itself that does not stand further up.
+/// another has no cause itself that is not further up.
 struct Explanation {
   std::string_view cause;
   std::array<std::string_view, 5> symptoms;  // those that are left are empty

@@ -25,7 +25,7 @@ struct VerdictGroup {
   std::vector<const VerdictRow*> symptoms;
 };
 
-/// The document's verdicts, in its order. A symptom whose cause the document does not hold stands alone.
+/// The document's verdicts, in its order. A symptom whose cause the document does not hold is alone.
 std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement);
 
 /// `≈ 12 %` of the core-seconds that could be saved; empty where that is not known, or less than 0.1 %.
@@ -37,7 +37,7 @@ std::optional<Mark> MarkOf(const VerdictRow& verdict);
 /// Sets `cause` where one verdict explains another.
 void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts);
 
-/// Worst first; a cause is as bad as what it brings, and its symptoms stand behind it.
+/// Worst first; a cause is as bad as what it brings, and its symptoms are behind it.
 void OrderByCause(std::vector<Verdict>* verdicts);
 
 // The two sentences that open every summary: the worst truth first, then the largest loss.

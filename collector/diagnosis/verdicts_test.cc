@@ -568,7 +568,7 @@ TEST(Verdicts, BlameNoChunkSizeForATailThatIsLongerThanAnyChunk) {
   document["datasets"][0]["duration_max"] = 5;
   const Verdict tail = FindVerdict(document, "long-tail");
   EXPECT_EQ(tail.sentence,
-            "While the last chunks ran, free cores cost 20 % of the core-seconds; thread node:17/18 ran 16 of 24 "
+            "20 % of the core-seconds went to free cores while the last chunks ran; thread node:17/18 ran 16 of 24 "
             "chunks.");
   EXPECT_THAT(tail.suggestion, HasSubstr("chunks from one queue"));
   document["threads"][1]["attempts"] = 13;

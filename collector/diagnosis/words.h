@@ -18,9 +18,9 @@ struct FigureText {
   std::string before;
   std::string figure;  ///< `value` in words; empty where the words say it all
   std::string after;
-  std::string key = "";  ///< of the document: `quality.event_coverage`; empty: `value` is no value of it
+  std::string key = "";  ///< of the document: `quality.event_coverage`; empty: `value` does not come from the document
   double value = 0;
-  std::string name = "";  ///< from the records; it stands last
+  std::string name = "";  ///< from the records; it is last
 
   std::string text() const { return before + figure + after + name; }
 };

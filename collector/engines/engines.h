@@ -122,7 +122,7 @@ struct Engine {
   /// What the name of its log ends with, where one is kept beside record logs: `.dask.ndjson`.
   std::string_view log_suffix;
 
-  /// The log that a source is, or holds: a file known by its name or its beginning, a directory by what lies in it.
+  /// The log that a source is, or holds: a file known by its name or its beginning, a directory by what is in it.
   /// nullopt: the path is none of this engine's.
   std::optional<std::string> (*find_log)(const std::string& path);
   /// Reads a log into facts: workers, tasks, samples, failures. Errors: it cannot be read, or is of another version.

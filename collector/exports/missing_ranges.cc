@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string&
   const Json fileset = Json::parse(in, nullptr, /*allow_exceptions=*/false);
   const auto refuse = [&path](const std::string& dataset) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: {} is no fileset of Coffea: expected {{\"dataset\": [\"file\", ...]}} or {{\"dataset\": "
+        fmt::format("{}: {} is not a fileset of Coffea: expected {{\"dataset\": [\"file\", ...]}} or {{\"dataset\": "
                     "{{\"files\": ...}}}}",
                     path, dataset.empty() ? "this" : "the entry of " + dataset));
   };

@@ -23,7 +23,7 @@ struct ExpectedFile {
 
 /// Reads `{dataset: [file]}` or `{dataset: {"files": [file] or {file: tree or {"object_path": tree, "steps": [[first,
 /// one after the last]], "num_entries": n}}, "treename": tree}}`. Of `steps` and `num_entries`, the first that is there
-/// counts. Errors: the file cannot be read, or is no such fileset.
+/// counts. Errors: the file cannot be read, or is not a fileset.
 absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string& path);
 
 /// Entries of one file, from the first to the one after the last; nullopt: no attempt said which, so the whole file.

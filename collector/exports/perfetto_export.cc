@@ -348,7 +348,7 @@ class TraceEvents {
     return entry->second;
   }
 
-  /// For tasks of one thread: how many others each of them lies in.
+  /// For tasks of one thread: how many others each of them is in.
   static void SetDepths(std::vector<TraceSlice>* slices) {
     SortBy(slices, [](const TraceSlice& slice) { return std::pair(slice.start_ns, -slice.stop_ns); });
     std::vector<int64_t> open;  // stops

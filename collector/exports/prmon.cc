@@ -246,7 +246,7 @@ std::string TimedParent(const std::map<std::string, size_t>& timed, const std::s
   return "";
 }
 
-/// Whether an owner's section has neither CPU time of its own nor lies in one that has.
+/// Whether an owner's section has neither CPU time of its own nor is in one that has.
 bool HasSectionsWithoutCpu(const Measurement& measurement) {
   std::map<std::string, size_t> timed;
   for (const SectionRow& row : measurement.sections) {

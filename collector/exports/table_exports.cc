@@ -225,7 +225,7 @@ absl::StatusOr<ChunkQuery> ParseChunkQuery(const std::string& sort, size_t top, 
       const size_t equals = condition.find('=');
       if (equals == std::string::npos) {
         return absl::InvalidArgumentError(
-            fmt::format("`{}` is no condition; write FIELD=VALUE, as in --where dataset=ttbar", condition));
+            fmt::format("`{}` is not a condition; write FIELD=VALUE, as in --where dataset=ttbar", condition));
       }
       const absl::StatusOr<const ChunkField*> field = FindChunkField(condition.substr(0, equals));
       if (!field.ok()) return field.status();

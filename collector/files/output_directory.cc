@@ -352,7 +352,7 @@ void OutputDirectory::Recover() {
   kept_as_.clear();
 }
 
-/// Whether it can be renamed without harm: who stands in it would go with it.
+/// Whether it can be renamed without harm: who is in it would go with it.
 bool OutputDirectory::MayMoveWhole() const {
   struct stat own, parent;
   if (stat(path_.c_str(), &own) != 0 || stat(path_.parent_path().c_str(), &parent) != 0) return false;

@@ -75,7 +75,7 @@ void RemoveUnlocked(const std::filesystem::path& directory, const std::string& p
 
 struct OutputContents {
   bool is_measurement = false;       ///< crema's document, or a log in `records/`
-  bool has_foreign_records = false;  ///< `records/` holds something that is no log
+  bool has_foreign_records = false;  ///< `records/` holds something that is not a log
   std::string foreign;               ///< one name of what crema did not write; empty: there is none
   std::string live_log;              ///< a log that is being written; empty: there is none
 };
@@ -103,12 +103,12 @@ struct OlderOutput {
 /// (renameat2(2)), else by renames that whoever claims the directory next completes. What a killed process left behind
 /// is removed by then too.
 ///
-/// An older measurement goes as a whole, with what else lies in DIR. Only where DIR has to stay (it is or holds the
+/// An older measurement goes as a whole, with what else is in DIR. Only where DIR has to stay (it is or holds the
 /// current directory, is a mount point, its parent cannot be written, other files were to stay) its parts alone go.
 class OutputDirectory {
  public:
   /// Makes DIR where it is not there. A symbolic link is followed. Errors: FailedPrecondition where somebody writes
-  /// into it; it is no directory; no permission.
+  /// into it; it is not a directory; no permission.
   static absl::StatusOr<OutputDirectory> Claim(const std::string& directory);
 
   OutputDirectory(OutputDirectory&&) = default;

@@ -18,7 +18,7 @@ struct Colour {
   std::string_view terminal = "";  ///< SGR parameters (ECMA-48): which of its own colours a terminal takes
 };
 
-/// Colours of charts and pages. Text has a contrast of at least 4.5 with what it stands on (WCAG 2.1, 1.4.3). The
+/// Colours of charts and pages. Text has a contrast of at least 4.5 with what it is on (WCAG 2.1, 1.4.3). The
 /// budget's groups differ by 20 from one another and the first five datasets by 13 (CIE76), to eyes with protanopia,
 /// deuteranopia and tritanopia too.
 const std::vector<Colour>& Colours();

@@ -107,7 +107,7 @@ std::string_view WordAt(std::string_view text, size_t at) {
   return word.substr(0, word.find_last_not_of(",;.:!?)") + 1);
 }
 
-/// Whether what stands on both sides of the space at `at` is one number.
+/// Whether what is on both sides of the space at `at` is one number.
 bool IsInsideNumber(std::string_view text, size_t at) {
   const size_t before = text.rfind(' ', at - 1);
   const std::string_view left = text.substr(before == std::string_view::npos ? 0 : before + 1, at - (before + 1));

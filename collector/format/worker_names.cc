@@ -189,7 +189,7 @@ std::string ShortFunctionName(std::string_view name) {
       at = inner;
       continue;
     }
-    // what stands before a blank is the type of the result
+    // what is before a blank is the type of the result
     if (c == ' ' && text.find(kOperator) == std::string::npos) {
       text.clear();
     } else {

@@ -12,7 +12,7 @@ namespace crema {
 /// Without the scheme of an address.
 std::string_view WorkerName(std::string_view name);
 
-/// Whether `a` stands before `b`: numbers in names count as numbers (`w2` before `w10`). The one order of workers.
+/// Whether `a` is before `b`: numbers in names count as numbers (`w2` before `w10`). The one order of workers.
 bool IsBefore(std::string_view a, std::string_view b);
 
 /// The workers of a run. Their names lose the scheme of an address, the domain that all hosts share, and the

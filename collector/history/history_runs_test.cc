@@ -83,7 +83,7 @@ TEST_F(HistoryRunsTest, WhatIsDamagedOrNotOverHasAReason) {
   ASSERT_EQ(mkfifo((root_ + "/6/measurement.json").c_str(), 0600), 0);
   std::map<std::string, std::string> reasons;
   for (const HistoryRun& run : Read({root_})) reasons[fs::path(run.directory).filename()] = run.why_not;
-  EXPECT_EQ(reasons.size(), 6u) << "a pipe is no measurement";
+  EXPECT_EQ(reasons.size(), 6u) << "a pipe is not a measurement";
   EXPECT_EQ(reasons["0"], "it was killed");
   EXPECT_EQ(reasons["1"], "it had not ended");
   EXPECT_THAT(reasons["2"], HasSubstr("when it began"));

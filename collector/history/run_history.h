@@ -44,7 +44,7 @@ inline constexpr size_t kSeenFor = 10;
 /// The cost is the sum of squares around the levels over the variance of the noise, and 5 log n for each change. The
 /// noise is taken from the differences of neighbours, by their median, so that neither changes nor outliers widen it.
 /// A value further than three standard deviations from the median of the five around it counts as if it were there: a
-/// run on a bad day is no change. `values`: finite, at least `kLeastValues`, in order of time. Pure.
+/// run on a bad day is not a change. `values`: finite, at least `kLeastValues`, in order of time. Pure.
 ChangePoints FindChangePoints(const std::vector<double>& values);
 
 /// `after` less `before`. By Student's t with the noise of all segments, as if the places of the changes were known.

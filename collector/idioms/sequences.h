@@ -1,4 +1,4 @@
-// Short forms of loops over lists, beside Abseil's (absl::c_any_of and its like, which come along).
+// Short forms of loops over lists, beside Abseil's (absl::c_any_of and similar ones, which it includes).
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"framework", "Framework and repeats", "the framework's own tasks", "the framework's own tasks",
      "other tasks, and execution outside tasks"},
     {"failed", "Framework and repeats", "failed, lost and repeated attempts", "attempts that gave no result",
-     "lane time of attempts that are no result: failed, repeated, lost"},
+     "lane time of attempts without a result: failed, repeated, lost"},
     {"joined", "Idle", "owners waiting for their helpers",
      "cores that the run did not use while chunks waited for threads of theirs",
      "free while owners waited for their own helpers, for threads without guards, or for child processes"},

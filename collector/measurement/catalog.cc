@@ -80,10 +80,10 @@ constexpr MetricEntry kRunMetrics[] = {
      "Bytes of ended attempts after decompression.", "no attempt said its uncompressed bytes (AddBytesRead)"},
     {"allocations", "", "count", "Allocations",
      "Blocks that the processes which record allocated, from their begin until recording ended.", kNoAllocations},
-    {"allocated_bytes", "", "B", "Bytes allocated", "Of these blocks, as malloc_usable_size counts them.",
+    {"allocated_bytes", "", "B", "Bytes allocated", "The bytes of these blocks, as malloc_usable_size counts them.",
      kNoAllocations},
     {"live_bytes", "", "B", "Bytes live at the end",
-     "Of these, not freed when recording ended; sum over processes. Objects that live as long as their process are "
+     "Those not freed when recording ended; sum over processes. Objects that live as long as their process are "
      "among them.",
      kNoAllocations},
     {"peak_live_bytes", "", "B", "Most bytes live at once", "The most that was allocated and not freed in one process.",
@@ -246,7 +246,7 @@ constexpr MetricEntry kWorkerMetrics[] = {
      "Energy that these GPUs used during the run, for whomever they worked (NVML).", kNoGpuInTree},
 };
 
-// docs/metrics.md, "Chunks, sections and reading": what stands beside the distributions.
+// docs/metrics.md, "Chunks, sections and reading": what is beside the distributions.
 
 constexpr MetricEntry kChunkMetrics[] = {
     {"chunk_cpu_wait", "", "s", "CPU wait",
@@ -367,7 +367,7 @@ constexpr MetricEntry kFineMetrics[] = {
      "quality.warnings has the reasons.",
      kNoJobs},
     {"num_tasks_removed", "", "count", "Tasks removed by their user",
-     "Jobs that had begun, and that their user ended. They are no part of num_tasks.", kNoJobs},
+     "Jobs that had begun, and that their user ended. num_tasks does not count them.", kNoJobs},
     {"task_queue_seconds", "", "s", "Task queue",
      "Time from the engine's order until a task started, or until a core was held for it. It occupies no thread.",
      kNoTasks},

@@ -18,7 +18,7 @@
 
 namespace crema {
 
-/// Of documents: keys keep their order.
+/// The JSON of documents: keys keep their order.
 using Json = nlohmann::ordered_json;
 
 /// A number or null. An integer stays one: the JSON of a count has no decimal point, and no digit of it is lost.
@@ -218,7 +218,7 @@ constexpr std::string_view UnitOf(Kind kind) {
   return "";
 }
 
-// One overload for each type of a member; those of lists and of rows inside rows stand beside their types.
+// One overload for each type of a member; those of lists and of rows inside rows are beside their types.
 void WriteValue(const Number& member, Json* value);
 void WriteValue(const Text& member, Json* value);
 void WriteValue(const Flag& member, Json* value);

@@ -146,7 +146,7 @@ constexpr Column kVerdictColumns[] = {
                                   "share of the core-seconds that could be saved; null if it is not known"),
     ColumnOf<&VerdictRow::cause>(
         "explained by", Kind::kText, 1,
-        "id of the verdict that explains this one, which stands before it; null where none does"),
+        "id of the verdict that explains this one, which comes before it; null if there is none"),
 };
 
 }  // namespace

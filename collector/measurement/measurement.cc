@@ -72,7 +72,7 @@ constexpr Table kTables[] = {
                                     "no chunk named its dataset", "dataset"),
     TableOf<&Measurement::files>("files", "", "no chunk named its file", "file", Kind::kPath),
     TableOf<&Measurement::workers>("workers",
-                                   "Attempts summed by worker, with more fields. All workers of an engine stand here, "
+                                   "Attempts summed by worker, with more fields. It has all workers of an engine, "
                                    "with or without chunks. A worker of a batch system is one run of a job.",
                                    "no process recorded a chunk; put TrackMetrics around a chunk of work"),
     TableOf<&Measurement::hosts>("hosts", "", kNoChunk, "host"),
@@ -96,8 +96,8 @@ constexpr Table kTables[] = {
                                 "no cut was recorded; call RecordCut where events are selected"),
     TableOf<&Measurement::requests>(
         "requests",
-        "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of "
-        "the sections' times.",
+        "Requests to storage, by server and operation, `(other)` last. They may overlap: the sections' times do not "
+        "include theirs.",
         "no request to storage was recorded; in Python crema run --requests records them, in C++ TrackRequest"),
     TableOf<&Measurement::events>("events",
                                   "Events that go from thread to thread (`TrackEvent`), by dataset: where their "
@@ -153,7 +153,7 @@ constexpr Table kTables[] = {
                                      "began and ended between two samples is not among them.",
                                      "no process was sampled; crema run samples them"),
     TableOf<&Measurement::verdicts>("verdicts",
-                                    "Worst first; behind each verdict stand those that it explains. Of equal severity, "
+                                    "Worst first; each verdict comes before those that it explains. At equal severity, "
                                     "gaps of the measurement come first, then failing chunks, then the largest saving.",
                                     "none"),
     TableOf<&Measurement::process_sections>(
@@ -215,7 +215,7 @@ void WriteDefinitions(const void* row, Json* definitions) {
   });
 }
 
-/// `not_measured` stands in it: the reasons of the metrics.
+/// `not_measured` is in it: the reasons of the metrics.
 void WriteQuality(const void* row, Json* object) {
   const auto& measurement = *static_cast<const Measurement*>(row);
   for (const Column& column : Quality::Columns()) {

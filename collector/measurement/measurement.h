@@ -58,7 +58,7 @@ class MetricSet {
 /// Why a share is null whose parts come to more than the whole.
 inline constexpr std::string_view kTooManySeconds = "its parts take longer than the time that there was for them";
 
-/// docs/measurements.md, "What a measurement holds". Rows stand in the document's order.
+/// docs/measurements.md, "What a measurement holds". Rows are in the document's order.
 struct Measurement {
   Text schema;
   Number schema_minor;

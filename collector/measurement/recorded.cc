@@ -10,7 +10,7 @@ constexpr Column kSectionColumns[] = {
         "section", Kind::kText, 0,
         "names from the outermost section inwards; `(other)` is the owner's time outside every section")
         .At(1),
-    FieldOf<&SectionRow::helper>(Kind::kFlag, "true: ran on helper threads, and stands apart from the owner's time"),
+    FieldOf<&SectionRow::helper>(Kind::kFlag, "true: ran on helper threads; the owner's time does not include it"),
     ColumnOf<&SectionRow::count>("calls", Kind::kCount, 1, "calls").Compared(3).At(2),
     ColumnOf<&SectionRow::total>(Kind::kDuration, 2, "wall time with nested sections").Compared(2).At(5),
     ColumnOf<&SectionRow::self>("own time", Kind::kDuration, 0,
@@ -237,7 +237,7 @@ constexpr Column kModuleColumns[] = {
     ColumnOf<&ModuleRow::cpu_seconds>("CPU", Kind::kDuration, 0, "CPU time in own_seconds"),
     ColumnOf<&ModuleRow::cpu_wait_seconds>("CPU wait", Kind::kDuration, 2,
                                            "time in own_seconds that was ready to run and had no CPU. It is looked at "
-                                           "where a thread did not run for more than 20 us"),
+                                           "where a thread did not run for more than 20 µs"),
     ColumnOf<&ModuleRow::blocked_seconds>("blocked", Kind::kDuration, 2,
                                           "own_seconds - cpu_seconds - cpu_wait_seconds"),
     ColumnOf<&ModuleRow::max_seconds>("longest", Kind::kDuration, 2, "the longest own time of one call"),

@@ -33,7 +33,7 @@ struct ValueHistogram {
 void WriteValue(const std::optional<ValueHistogram>& member, Json* value);
 void ReadValue(const Json& value, std::optional<ValueHistogram>* member);
 
-/// Figures of one metric, of `ok` attempts; what failed ones recorded stands apart.
+/// Figures of one metric, of `ok` attempts; what failed ones recorded is apart.
 struct CustomMetricFigures {
   Number count, sum, mean, min, max, p50, p95;
   Text quantiles_of;

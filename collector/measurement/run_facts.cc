@@ -43,7 +43,7 @@ constexpr auto kTroubleFactsColumns = FieldsOf<&TroubleFacts::state, &TroubleFac
 
 constexpr Column kQualityColumns[] = {
     FieldOf<&Quality::records_read>(Kind::kCount, "lines of record logs that were used"),
-    FieldOf<&Quality::records_malformed>(Kind::kCount, "lines that are no record: named in `warnings`, left out"),
+    FieldOf<&Quality::records_malformed>(Kind::kCount, "lines that are not records: named in `warnings`, left out"),
     FieldOf<&Quality::records_torn>(Kind::kCount, "lines whose rest was never written"),
     FieldOf<&Quality::records_unknown>(Kind::kCount, "lines of a type that this version does not know"),
     FieldOf<&Quality::logs_left_out>(Kind::kCount,

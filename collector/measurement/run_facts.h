@@ -136,7 +136,7 @@ struct Provenance {
   static absl::Span<const Column> Columns();
 };
 
-/// What stands before all else, for scripts.
+/// What is before all else, for scripts.
 struct TroubleFacts {
   Text state;
   Text mark;

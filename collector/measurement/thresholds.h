@@ -69,7 +69,7 @@ inline constexpr Bound kClearFixedCost =
 inline constexpr Bound kSizeHardlyMatters =
     UpTo(0.25, "of a median chunk's time: events take no more, so the rest is a cost of every chunk");
 
-// What takes longer than its like.
+// Outliers: workers, files and chunks slower than comparable ones.
 inline constexpr double kStragglerRanges = 3;    ///< interquartile ranges above the third quartile: Tukey's "far out"
 inline constexpr double kStragglerFactor = 2;    ///< times the prediction: a small spread alone makes nobody wait
 inline constexpr double kLeastLaneSpread = 1.5;  ///< most over least lanes: fewer do not show whether chunks contend
@@ -228,7 +228,7 @@ inline constexpr double kMostMissedSeconds = 0.2;  ///< by which it may differ i
 inline constexpr double kMostSlopeError = 0.25;    ///< of a chunk's time: then what is beside its events is not known
 inline constexpr double kGapsOfABarrier = 20;      ///< if no lane was busy for more usual gaps than this, ...
 inline constexpr double kShareOfABarrier = 0.01;   ///< ... and for more of the run, all waited for something
-inline constexpr double kFewestOverlaps = 10;      ///< expected by chance: to see none of so many is no accident
+inline constexpr double kFewestOverlaps = 10;      ///< expected by chance: to see none of so many is hardly chance
 inline constexpr double kUnexplained = 0.8;        ///< of the lower bound: a run below it waits for something else, too
 inline constexpr double kAboveBound = 1.05;        ///< of the upper bound: its figures are not of one kind of event
 inline constexpr double kNotableShare = 0.05;      ///< of the latency, or of the events

@@ -23,7 +23,7 @@
 namespace crema {
 namespace {
 
-/// Adds the counts of a log that is no record log.
+/// Adds the counts of a log that is not a record log.
 template <class Reading>
 void Take(const Reading& reading, LogReading& others) {
   others.records_malformed += reading.malformed;
@@ -119,7 +119,7 @@ void AddOnce(Contents contents, CoffeaFileKind kind, std::vector<Contents>& seen
   seen.push_back(std::move(contents));
 }
 
-// Errors: a file that was given cannot be used. One that lies in a source and cannot be used is left out.
+// Errors: a file that was given cannot be used. One that is in a source and cannot be used is left out.
 absl::StatusOr<Coffea> ReadCoffea(const MeasureOptions& options) {
   Coffea coffea;
   CoffeaAccumulator accumulator;
@@ -214,7 +214,7 @@ std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const TreeAc
   return window;
 }
 
-/// `others`: of logs that are no record logs.
+/// `others`: of logs that are not record logs.
 Quality SumUp(const RecordLogs& logs, const LogReading& records, const LogReading& others) {
   Quality quality;
   quality.records_read = records.records_read;
@@ -316,8 +316,8 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   }
   if (const std::string problem = spill.problem(); !problem.empty()) {
     quality.warnings.push_back(
-        fmt::format("chunks, or lists of analyses, that had no room in memory stayed there all the same, for {} has "
-                    "none ({}); --spill DIR names another place",
+        fmt::format("could not spill to {} ({}), so what did not fit stayed in memory; choose another directory with "
+                    "--spill DIR",
                     SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;

@@ -27,8 +27,8 @@ struct MeasureOptions {
   /// Threads that read records and analyse them; 0: as many as the cores that this process may use. The document is the
   /// same for any.
   size_t jobs = 0;
-  /// Memory that is to do: attempts take half of it, and the rest of them goes into files of `spill` (empty: TMPDIR, or
-  /// /tmp). 0: a quarter of what the machine has, or of what a control group leaves.
+  /// Memory budget in bytes. Attempts use at most half; what does not fit goes to files in `spill` (empty: TMPDIR, or
+  /// /tmp). 0: a quarter of the machine's memory, or of what a control group leaves.
   int64_t memory_bytes = 0;
   std::string spill;
 };

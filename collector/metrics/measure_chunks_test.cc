@@ -441,7 +441,7 @@ TEST_F(MeasureChunksTest, TellsOversizedChunksLanesAndMemoryGrowth) {
   EXPECT_EQ(document["metrics"]["oversized_chunks"], 1);
   EXPECT_EQ(document["metrics"]["max_open_chunks"], 2);
   EXPECT_NEAR(Metric(document, "load_imbalance"), 40 / 39.5 - 1, 1e-12);
-  const double events_per_chunk = 100;  // chunk 7, which is larger, stands at the edge: 1 of the 36 after the warm-up
+  const double events_per_chunk = 100;  // chunk 7, which is larger, is at the edge: 1 of the 36 after the warm-up
   EXPECT_NEAR(Metric(document, "rss_slope"), 1000 * 1000 / ((35 * events_per_chunk + 301) / 36), 1e-6);
   EXPECT_LE(Metric(document, "rss_slope_low"), Metric(document, "rss_slope"));
   EXPECT_GE(Metric(document, "rss_slope_high"), Metric(document, "rss_slope"));

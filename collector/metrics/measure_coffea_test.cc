@@ -106,7 +106,7 @@ TEST_F(MeasureCoffeaTest, PrefersRecordsButForBytesAndKeepsBothValues) {
   EXPECT_EQ(document["quality"]["event_coverage"], 1.0);
   EXPECT_THAT(Warnings(document), HasSubstr("bytes read: 4 000 in the Coffea report, 3 000 in the records (25 %"));
   EXPECT_THAT(Warnings(document), HasSubstr("Coffea counts the bytes of opening files, too"));
-  EXPECT_THAT(Warnings(document), Not(HasSubstr("events:"))) << "equal values are no warning";
+  EXPECT_THAT(Warnings(document), Not(HasSubstr("events:"))) << "equal values give no warning";
 }
 
 TEST_F(MeasureCoffeaTest, WarnsOfADifferenceOfOverOnePercent) {
@@ -223,7 +223,7 @@ TEST_F(MeasureCoffeaTest, RefusesABadFileAndTakesTheRestOfOneWithABadEntry) {
   options.metrics_by_dataset = {Save("d.json", R"({"a": {"entries": 3}, "b": 4})")};
   const Document document = TakeAlone(options);
   EXPECT_EQ(document["metrics"]["total_events"], 3);
-  EXPECT_THAT(Warnings(document), HasSubstr("`b`: is no object; it was left out"));
+  EXPECT_THAT(Warnings(document), HasSubstr("`b`: is not an object; it was left out"));
 }
 
 }  // namespace

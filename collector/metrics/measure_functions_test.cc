@@ -68,7 +68,7 @@ TEST_F(MeasureFunctionsTest, SaysWhyNativeFunctionsAreMissingOrHaveNoNames) {
   EXPECT_TRUE(rows[0]["line"].is_null());
   EXPECT_EQ(rows[0]["share"], 0.8);
   const std::string warnings = document["quality"]["warnings"].dump();
-  EXPECT_NE(warnings.find("/nowhere/prog is not there, or is no program or library; its functions have no names"),
+  EXPECT_NE(warnings.find("/nowhere/prog is not there, or is not a program or library; its functions have no names"),
             std::string::npos)
       << warnings;
   const std::string reason = "stacks of native functions are missing: the program uses, or blocks, all";

@@ -270,7 +270,7 @@ TEST_F(MeasureSumsTest, TheBudgetIsNeverMoreThanTheLanes) {
   EXPECT_NEAR(Row(document["budget"], "part", "compute")["core_seconds"].get<double>(), 2.1 / 2, 1e-6);
 }
 
-// Short pauses between chunks are no tail, though the mean of all is below 90 %.
+// Short pauses between chunks are not a tail, though the mean of all is below 90 %.
 TEST_F(MeasureSumsTest, NoTailIsInventedAmongSums) {
   std::vector<Line> chunks;
   for (int number = 0; number < 20; ++number) {

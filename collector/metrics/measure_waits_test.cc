@@ -140,7 +140,7 @@ TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
       {"device", "libcuda.so.1+0x60", "fit+0x70", "30"},
       {"read", "pipe", "(generated code)", "25"},
       {"read", "", "", "5"},                // of a function that was seen too seldom
-      {"lock or condition", "", "", "20"},  // without a function of mutexes, what stood there was no holder
+      {"lock or condition", "", "", "20"},  // without a function of mutexes, what was there was no holder
   };
   EXPECT_EQ(rows, expected);
 }

@@ -165,7 +165,7 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
   const fs::path added = room / kRecordsName;
   if (mkdir(added.c_str(), 0700) != 0) return Failed(added, errno);
   if (records) {
-    // what lies in `records/` already is known by its directory
+    // what is in `records/` already is known by its directory
     std::vector<CoffeaFile> files;
     for (const CoffeaFile& file : measured.coffea_files) {
       if (!fs::equivalent(fs::path(file.path).parent_path(), kept, error)) files.push_back(file);
@@ -221,7 +221,7 @@ absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std:
   const auto document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string()) {
     return absl::InvalidArgumentError(fmt::format(
-        "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", source));
+        "{}: is not a measurement (no JSON object with a schema); make it again with `crema collect`", source));
   }
   if (const auto& schema = document["schema"].get_ref<const std::string&>(); schema != kMeasurementSchema) {
     return absl::FailedPreconditionError(

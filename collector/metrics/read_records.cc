@@ -154,7 +154,7 @@ std::vector<size_t> OrderOfProcesses(const std::vector<RecordLog>& logs) {
   return order;
 }
 
-// Whether the parts can stand: each knew whose its lines are, nothing ended the log before its end, and no line is
+// Whether the parts can be: each knew whose its lines are, nothing ended the log before its end, and no line is
 // there again in another part.
 bool AreGood(LogInParts& log) {
   SeenNumbers ended;

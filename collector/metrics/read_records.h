@@ -51,8 +51,8 @@ struct SearchedLogs {
 
 /// Finds a few chunks again, because attempts do not keep all that their records hold: millions of them leave no room.
 /// Calls `visit(i, chunk)` for the record of the i-th of the `attempts` (indices of the findings' rows), in the order
-/// of the logs; not for those that stand in a stream. Only those stretches of a log are read in which a chunk that
-/// began when one of them did may stand.
+/// of the logs; not for those that are in a stream. Only those stretches of a log are read in which a chunk that
+/// began when one of them did may be.
 void FindChunks(const RecordFindings& findings, const std::vector<size_t>& attempts, const SearchedLogs& where,
                 const std::function<void(size_t, const ChunkFact&)>& visit);
 

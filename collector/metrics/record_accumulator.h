@@ -56,7 +56,7 @@ class RecordAccumulator {
  public:
   /// Attempts that have no room in memory go there; it outlives this.
   void SpillTo(RowSpill* spill) { attempts_.SpillTo(spill); }
-  /// Nothing more comes before it is merged: gives back memory.
+  /// Call when this part is complete. Frees the write buffers.
   void Seal() { attempts_.Seal(); }
   /// Begins a log, or goes on with one: the facts that follow belong to its process.
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
@@ -66,7 +66,7 @@ class RecordAccumulator {
   void Add(const LogRef& log, const Record& record);
   /// Why stacks of native code are missing, in some processes or threads.
   std::vector<std::string> StacksRefused() const { return functions_.refused(); }
-  /// What is moved in costs no second memory.
+  /// Takes ownership; does not copy.
   void Merge(RecordAccumulator other);
   /// The findings so far; more may be added afterwards.
   RecordFindings Finalize() const& { return RecordAccumulator(*this).Finalize(); }

@@ -392,7 +392,7 @@ void SetAnalyses(const AttemptAnalyses& analyses, RunFigures* figures) {
   metrics.SetNull("max_open_chunks", kReason);
 }
 
-/// Each of an engine's workers stands in the table, whether it had chunks or not.
+/// Each of an engine's workers is in the table, whether it had chunks or not.
 void AddWorkersWithoutChunks(RunFigures* figures) {
   absl::flat_hash_set<uint32_t> with_row;
   for (const BreakdownRow& row : figures->by_worker) with_row.insert(row.group);

@@ -7,7 +7,7 @@
 
 namespace crema {
 
-// Memory, CPU and reading of the whole run over time: what stands below the timeline, on its axis.
+// Memory, CPU and reading of the whole run over time: what is below the timeline, on its axis.
 
 /// The points of `timelines[key]` whose value is known, by time: each value holds until the next one. A rate is
 /// recorded at the end of the time over which it was measured (docs/metrics.md, "`timelines`"), so its step begins at

@@ -16,7 +16,7 @@
 namespace crema {
 namespace {
 
-/// Which worker (`RunDetail::workers`) each process is, and which row each attempt stands on.
+/// Which worker (`RunDetail::workers`) each process is, and which row each attempt is on.
 struct TimelinePlaces {
   std::vector<uint32_t> worker_of_process;
   std::vector<uint32_t> row_of_attempt;
@@ -277,7 +277,7 @@ void MarkThoseWithChunks(const AttemptList& list, const TimelinePlaces& places, 
   }
 }
 
-/// Fills `tasks` and what belongs to it, where rows are threads. A task stands on the row of its thread; those of
+/// Fills `tasks` and what belongs to it, where rows are threads. A task is on the row of its thread; those of
 /// threads that ran no chunk have none, and are counted.
 void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const TimelinePlaces& places, size_t most,
                 RunDetail* detail) {

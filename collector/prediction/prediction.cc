@@ -289,7 +289,7 @@ double NetworkRate(const ObservedEvents& events, const Setup& setup, double need
   return before + part * (rate - before);
 }
 
-/// The bounds, and what lies between them.
+/// The bounds, and what is between them.
 struct Rates {
   Limit most;
   double least = 0;

@@ -240,7 +240,7 @@ TEST(Prediction, ASectionThatWaitsForTheGpuIsFasterByItsKernels) {
       return Only(RunOnGpu(spins, work), {kind, number, "select"}).wall_time.value / 100 - 0.001;
     };
     constexpr double kNear = 1e-3;
-    // Of the section's 0.08 s, its code takes 0.02.
+    // The section takes 0.08 s, its code 0.02 s of them.
     EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 2, 0.06), 0.09, kNear);
     EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 1000, 0.06), 0.08, kNear);
     EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 0.5, 0.06), 0.12, kNear);

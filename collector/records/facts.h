@@ -161,7 +161,7 @@ inline void ProcessCounts::Raise(const ProcessCounts& other) {
 /// One path of sections in a chunk, or outside every chunk in a process.
 struct SectionFact {
   std::string_view path;
-  bool helper = false;  ///< ran on a helper thread: stands apart from the owner's time
+  bool helper = false;  ///< ran on a helper thread: is apart from the owner's time
   int64_t count = 0;
   int64_t total_ns = 0;
   int64_t self_ns = 0;

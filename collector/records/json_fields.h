@@ -183,7 +183,7 @@ class FastJsonReader {
     while (at_ < end_ && IsBlank()) ++at_;
   }
 
-  /// What nobody asks for: any value, but for lists and objects more than `depth` deep.
+  /// Skips a value that no field asks for. Refuses lists and objects that are nested more than `depth` deep.
   bool SkipValue(int depth = 8) {
     std::string_view text;
     double number;
@@ -252,7 +252,7 @@ class FastJsonReader {
     return ((quotes - kOnes) | (backslashes - kOnes) | (word - kOnes * 0x20) | word) & kHighBits;
   }
 
-  // `word`: text ^ kZeros. The high bit of each byte that is no digit; the first is marked rightly.
+  // `word`: text ^ kZeros. The high bit of each byte that is not a digit; the first is marked rightly.
   static uint64_t NotDigits(uint64_t word) { return ((word + kOnes * (0x80 - 10)) | word) & kHighBits; }
 
   // The number whose decimal digits are the bytes, the first the highest.
@@ -388,7 +388,7 @@ struct Refusal {
 
 inline constexpr bool kRequired = true;
 
-/// A field of any value. `kInside`: members of members, to the one that gets it.
+/// A field of any type; a number may be negative. `kInside` is the path to a nested member.
 template <auto kMember, auto... kInside>
 constexpr Field<StructOf<kMember>> Any(std::string_view key, bool required = false) {
   return {key, required, &ReadMember<true, kMember, kInside...>, &ParseMember<true, kMember, kInside...>,
@@ -454,7 +454,7 @@ Remaining SkipPlain(FastJsonReader line, Struct&) {
   return line.RemainingIf(line.SkipValue());
 }
 
-/// Ignores the field; it stands in a table to keep the order.
+/// Ignores the field; it is in a table to keep the order.
 template <class Struct>
 constexpr Field<Struct> Skip(std::string_view key) {
   return {key, false, &ReadNothing<Struct>, &SkipPlain<Struct>, &ClearNothing<Struct>};
@@ -479,7 +479,7 @@ Remaining ParseNotes(FastJsonReader line, Struct& out) {
   return line.remaining();
 }
 
-/// An object of texts, kept as the line has it; empty where the value is no object or has no member.
+/// An object of texts, kept as the line has it; empty where the value is not an object or has no member.
 template <auto kMember>
 constexpr Field<StructOf<kMember>> Notes(std::string_view key) {
   return {key, false, &ReadNotes<kMember>, &ParseNotes<kMember>, &ClearMember<kMember>};
@@ -636,7 +636,7 @@ class KeyIndex {
 template <const auto& kTable>
 inline constexpr KeyIndex kKeyIndex{kTable};
 
-/// How the objects of a table were written last: what stood before the value of the field that followed another.
+/// Remembers the text that preceded each field in the last object of a table, to match it with one comparison.
 struct LastLayout {
   static constexpr size_t kBegin = 64;    // before an object's first field
   static constexpr size_t kRest = 65;     // before the first that is not in the table's order
@@ -780,7 +780,7 @@ struct InJson<std::string> {
 
 // Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
 
-/// The member of an object; a null value where `object` is no object or has no such member.
+/// The member of an object; a null value where `object` is not an object or has no such member.
 const nlohmann::ordered_json& Field(const nlohmann::ordered_json& object, std::string_view key);
 
 /// A member as a finite number; nullopt where it is anything else.

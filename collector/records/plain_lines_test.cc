@@ -265,7 +265,7 @@ class RandomLine {
   }
   std::string Blank() { return OneIn(3) ? std::string(OneIn(9) ? "\t \r" : " ") : ""; }
 
-  /// What stands between the separators that are in no text, list or object.
+  /// What is between the separators that are in no text, list or object.
   static std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     size_t begin = 0;
@@ -285,7 +285,7 @@ class RandomLine {
     return parts;
   }
 
-  // Exchanges two neighbouring fields, roughly: what stands between three commas.
+  // Exchanges two neighbouring fields, roughly: what is between three commas.
   void SwapFields(std::string& line) {
     const size_t first = line.find(",\"", static_cast<size_t>(Below(static_cast<int64_t>(line.size()) + 1)));
     if (first == std::string::npos) return;

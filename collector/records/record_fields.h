@@ -129,7 +129,7 @@ inline constexpr auto kAttributeFields = Joined<Field<ProcessFact>>(Counts<&Proc
 inline Complaint ReadProcessAttributes(ondemand::value& value, ProcessFact& out) {
   ondemand::object attributes;
   if (value.get_object().get(attributes)) return "is not an object";
-  // Attributes are the user's: one that happens to bear a known name with another type is no fault.
+  // Attributes are the user's: one that happens to bear a known name with another type is not a fault.
   if (ReadObject(attributes, kAttributeFields, out)) out.total_events.reset();
   return nullptr;
 }

@@ -28,10 +28,10 @@ Refusal CheckInterval(const Fact& fact) {
 // A thread cannot be sampled so often.
 constexpr double kMostHertz = 1e6;
 
-// What is wrong with its stacks; else says of native functions where they lie: what stands before the last `+0x` of
+// What is wrong with its stacks; else says of native functions where they are: what is before the last `+0x` of
 // their names is a module's.
 Refusal CheckStacks(StacksFact& fact) {
-  if (!(fact.hertz > 0 && fact.hertz <= kMostHertz)) return {"hertz", "is no rate of samples"};
+  if (!(fact.hertz > 0 && fact.hertz <= kMostHertz)) return {"hertz", "is not a sampling rate"};
   for (const StackFact& stack : fact.stacks) {
     for (const int64_t function : stack.functions) {
       if (static_cast<size_t>(function) >= fact.functions.size())
@@ -99,7 +99,7 @@ constexpr LineType kTypes[] = {
     {"task_sums", RecordType::kTaskSums, Read<&Record::task_sums, json::kTaskSumsFields>},
 };
 
-// The type where it stands first and unadorned, as the format says; empty where it does not.
+// The type where it is first and unadorned, as the format says; otherwise empty.
 std::string_view LeadingType(std::string_view line) {
   constexpr std::string_view kLead = "{\"type\":\"";
   if (line.substr(0, kLead.size()) != kLead) return {};

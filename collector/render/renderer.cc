@@ -40,7 +40,7 @@ bool AddPythonIn(const fs::path& folder, std::vector<std::string>* candidates) {
   return is_there;
 }
 
-/// In a wheel the program lies in lib/pythonX/site-packages/crema_hep/bin of an environment.
+/// In a wheel the program is in lib/pythonX/site-packages/crema_hep/bin of an environment.
 void AddPythonBesideProgram(std::vector<std::string>* candidates) {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -153,7 +153,7 @@ absl::StatusOr<std::vector<absl::Status>> RenderPictures(const std::vector<Pictu
   std::ofstream(folder / "jobs.json") << list.dump();
   std::string tried;
   for (const std::string& candidate : PythonsToTry(python)) {
-    // the program's own recording is no business of the renderer
+    // the program's own recording does not concern the renderer
     const int status =
         Run({candidate, "-c", kScript, (folder / "jobs.json").string()}, folder / "output", folder / "errors");
     if (status == 127 || status == kHasNoRenderer) {

@@ -31,13 +31,13 @@ absl::StatusOr<std::vector<absl::Status>> RenderPictures(const std::vector<Pictu
                                                          const std::string& work_directory);
 
 /// `content`, marked as written by crema: a text chunk of a PNG (PNG specification, section 11.3.3), a comment in SVG
-/// and PDF. A specification has its mark already (`usermeta`), and what is no picture stays as it is.
+/// and PDF. A specification has its mark already (`usermeta`), and what is not a picture stays as it is.
 std::string MarkedPicture(std::string content, std::string_view format);
 
 /// Whether crema wrote a file, from its content.
 bool IsMarkedPicture(std::string_view content);
 
-/// Errors: something is there that is no regular file, or that crema did not write (unless `force`).
+/// Errors: something is there that is not a regular file, or that crema did not write (unless `force`).
 absl::Status CheckMayReplacePicture(const std::string& path, bool force);
 
 /// Writes under a temporary name in the same directory, which it makes, syncs and renames.

@@ -10,7 +10,7 @@
 namespace crema {
 namespace {
 
-/// Where the families of charts stand on the page.
+/// Where the families of charts are on the page.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kFamilies = {{
     {"Where time goes", "time"},
     {"What would help", "outlook"},
@@ -62,17 +62,17 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
   return charts;
 }
 
-/// Charts of a page are looked at one after the other: lower than those that stand alone.
+/// Charts of a page are looked at one after the other: lower than those that are alone.
 constexpr int kHighest = 200, kHighestPanel = 110;
 
-/// Its panels stand beside each other where there is room (page/charts.js).
+/// Its panels are beside each other where there is room (page/charts.js).
 constexpr std::string_view kSideBySide = "throughput_timeline";
 
 void Lower(Json* view, int most) {
   if (NumberField(*view, "height").value_or(0) > most) (*view)["height"] = most;
 }
 
-/// The card has the title, and the theme's colours stand in the page once.
+/// The card has the title, and the theme's colours are in the page once.
 Json OnCard(const Chart& chart) {
   Json spec = chart.spec;
   spec.erase("config");
@@ -87,7 +87,7 @@ Json OnCard(const Chart& chart) {
   return spec;
 }
 
-/// Of the view itself or of its first layer.
+/// The encoding of the view itself or of its first layer.
 const Json& EncodingOf(const Json& spec) {
   const Json& layers = ListField(spec, "layer");
   return Field(layers.empty() ? spec : layers.front(), "encoding");

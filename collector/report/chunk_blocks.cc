@@ -43,7 +43,7 @@ HtmlCell At(const DetailAttempt& attempt) {
   return {Escaped(HumanDuration(std::max(0.0, start))), start};
 }
 
-/// What its time went to, where nothing sets it apart from its like.
+/// What its time went to, where it does not differ from comparable ones.
 std::string_view MostOfIt(const DetailAttempt& attempt) {
   const auto share = [&attempt](const std::optional<int64_t>& ns) {
     return ns.has_value() && *attempt.duration_ns > 0

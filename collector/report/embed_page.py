@@ -2,7 +2,7 @@
 
     embed_page.py --style FILE... --script FILE... --lock package-lock.json --installed FILE...
 
-Of the last, files below a `node_modules` are the npm packages of third_party/page. There may be none: then the charts
+Files of the last below a `node_modules` are the npm packages of third_party/page. There may be none: then the charts
 are left out, and script and style are embedded as they are written.
 """
 
@@ -39,7 +39,7 @@ def chart_script(files):
             sys.exit(f"embed_page.py: of {PACKAGES} only {sorted(by_name)} are there; run tools/setup page")
         return ""
     text = {name: pathlib.Path(by_name[name]).read_text(encoding="utf-8") for name in PACKAGES}
-    # the interpreter comes as a module only: its two statements that are no plain script are rewritten
+    # the interpreter comes as a module only: its two module statements are rewritten
     module, imports = re.subn(r"import \{([^}]*)\} from 'vega-util';", r"const {\1} = vega;", text["vega-interpreter"])
     module, exports = re.subn(
         r"export \{ (\w+) as expressionInterpreter \};", r"return {expressionInterpreter: \1};", module

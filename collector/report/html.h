@@ -42,7 +42,7 @@ std::string Bar(double share, std::string_view kind);
 /// As measurement.json has it: a count without a decimal point, null where it is not measured.
 Json ValueOf(const Measurement& measurement, std::string_view metric);
 
-/// JSON that can stand in a script element: no `<`, no line separators, bad UTF-8 replaced.
+/// JSON that can be in a script element: no `<`, no line separators, bad UTF-8 replaced.
 std::string ScriptJson(const Json& json);
 /// `<script type="application/json" id=...>`.
 std::string DataScript(std::string_view id, const Json& json);
@@ -50,7 +50,7 @@ std::string DataScript(std::string_view id, const Json& json);
 /// "not measured: <reason>" in a paragraph of its own.
 std::string Absent(std::string_view what, std::string_view reason);
 
-/// What stands in a cell, and what it is sorted by.
+/// What is in a cell, and what it is sorted by.
 struct HtmlCell {
   std::string html;
   std::optional<double> number = std::nullopt;  ///< nullopt: sorted by its text

@@ -225,7 +225,7 @@ PageBlock InputsBlock(const PageInput& input) {
   block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
                DataAccess(measurement) + "</section>\n";
   block.html += TableCard(CellsOf(measurement.requests), "requests",
-                          "By server and operation. Requests may overlap, so their times are no part of the sections’.",
+                          "By server and operation. Requests may overlap; the sections’ times do not include theirs.",
                           {"requests", "Requests to storage", "seconds", input.limits.table_rows, "seconds", 4});
   block.html +=
       TableCard(CellsOf(measurement.waits), "waits", "The blocked time of your code is exact; samples divide it.",

@@ -393,7 +393,7 @@ std::string Range(const Json& row) {
   return Escaped(HumanDuration(*low) + " to " + HumanDuration(*high));
 }
 
-/// These are no figures of the measurement, so they have no key.
+/// These are not figures of the measurement, so they have no key.
 HtmlCell FigureOf(const Json& row, std::string_view field, Kind kind) {
   const Number number = NumberField(row, field);
   return {Escaped(CellText(CellOf(number), kind)), number};

@@ -54,7 +54,7 @@ TEST(PagePlaces, AVerdictOfAnotherVersionLeadsToTheOverview) {
   EXPECT_EQ(LinkOfFinding(page)[1], "overview");
 }
 
-/// Of a run whose page has the block: some blocks say in one line that their input was not recorded.
+/// The document of a run whose page has the block: some blocks say in one line that their input was not recorded.
 Json DocumentWith(std::string_view block) {
   if (block == "processes")
     return {{"metrics", {{"max_processes", 1}, {"tree_cpu_user", 1.0}}}};  // of a command without chunks

@@ -75,7 +75,7 @@ constexpr std::string_view kHelp =
     "along the timeline</dd><dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>choose a row of it; with <kbd>Shift</kbd> and "
     "<kbd>←</kbd> <kbd>→</kbd> a chunk</dd><dt><kbd>Enter</kbd></dt><dd>details of what is "
     "chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd><dt>drag</dt><dd>select a time; double click shows "
-    "all</dd></dl><p>Zoom, colours and hidden datasets stand in the page’s address, so a link shows what you "
+    "all</dd></dl><p>Zoom, colours and hidden datasets are in the page’s address, so a link shows what you "
     "see.</p><form method=\"dialog\"><button type=\"submit\">Close</button></form></dialog>\n";
 
 std::string BlockHtml(const PageBlock& block) {

@@ -26,7 +26,7 @@ std::string PartName(std::string_view part) {
   return std::string(known == nullptr ? part : known->name);
 }
 
-/// What a section outside chunks took is wall time, so that it is no share of the cores'.
+/// What a section outside chunks took is wall time, so that it is not a share of the cores'.
 std::string OutsideRows(const Measurement& measurement) {
   std::string html;
   for (const OutsideSection& section : LongestOutsideChunks(measurement)) {
@@ -170,9 +170,8 @@ std::string SectionsCard(const PageInput& input) {
   html += DocumentHtmlTable(CellsOf(sections), {"sections", "Sections by own time", "self", input.limits.table_rows,
                                                 "share", 6, [&sections](size_t row) { return KindOf(sections[row]); }});
   if (const std::optional<double> coverage = input.measurement.Metric("section_coverage"); coverage.has_value()) {
-    html +=
-        fmt::format("<p class=\"more\">Sections cover {} of the chunks' time; rows of helpers stand beside it.</p>\n",
-                    Figure("metrics.section_coverage", *coverage, HumanPercent(*coverage, 1)));
+    html += fmt::format("<p class=\"more\">Sections cover {} of the chunks' time; rows of helpers do not count.</p>\n",
+                        Figure("metrics.section_coverage", *coverage, HumanPercent(*coverage, 1)));
   }
   const std::string wait = WaitInsideSections(input.measurement);
   if (!wait.empty()) html += fmt::format("<p class=\"more\">{}</p>\n", Escaped(wait));
@@ -189,7 +188,7 @@ std::string FunctionsCard(const PageInput& input) {
     html +=
         "<label class=\"find js\">Dataset <select id=\"flame-dataset\"><option "
         "value=\"\">all</option></select></label></div>\n<p class=\"sub js\">Width = samples, in equal steps of CPU "
-        "time. What a function called stands under it.<span id=\"flame-left-out\"></span></p>\n"
+        "time. What a function called is under it.<span id=\"flame-left-out\"></span></p>\n"
         "<canvas class=\"js\" id=\"flame\" tabindex=\"0\" role=\"img\" aria-label=\"Functions by samples, under their "
         "sections and callers; the table below has the functions alone. Arrow keys choose a box, Enter zooms in, 0 "
         "zooms out.\"></canvas>\n";
@@ -342,7 +341,7 @@ Json Runs(const RunDetail& detail) {
   return runs;
 }
 
-/// Rounded to four digits: they are drawn, and stand in tables elsewhere.
+/// Rounded to four digits: they are drawn, and are in tables elsewhere.
 Json Rounded(const std::vector<double>& values) {
   return Mapped<Json>(values, [](const double value) {
     const double scale = value == 0 ? 1 : std::pow(10, 3 - std::floor(std::log10(std::abs(value))));

@@ -76,7 +76,7 @@ struct ScalingStudy {
   std::vector<ScalingPoint> points;  ///< by cores
   std::vector<ScalingLaw> laws;
   std::string why_no_law;               ///< empty where there are laws
-  std::optional<double> best_measured;  ///< cores of the run with the highest throughput, if that is no prediction
+  std::optional<double> best_measured;  ///< cores of the run with the highest throughput, if it was measured
   std::vector<std::string> notes;       ///< what makes the runs hard to compare
   std::vector<LeftOutRun> left_out;
   std::string refused;  ///< why there is no answer; empty if there is one

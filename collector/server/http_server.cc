@@ -120,7 +120,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     if (has_body || error == http::error::header_limit) return Reply(413, kText, "too large\n");
     const bool has_gone = error == http::error::end_of_stream || error == http::error::partial_message;
     if (!has_gone && error.category() == http::make_error_code(http::error::bad_method).category()) {
-      return Reply(400, kText, "no request of HTTP\n");
+      return Reply(400, kText, "not an HTTP request\n");
     }
     Close();
   }
@@ -135,7 +135,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     beast::error_code error;
     const std::string address = stream_.socket().local_endpoint(error).address().to_string();
     if (!IsOwnHost(field(http::field::host), address, server_->access().host_names)) {
-      return {403, kText, "the Host of the request is no name of this server; crema serve --host NAME adds one\n"};
+      return {403, kText, "unknown Host header; add the name with crema serve --host NAME\n"};
     }
     // a page may be opened from anywhere, its parts are asked for by itself
     const std::string_view site = field("Sec-Fetch-Site");
@@ -258,7 +258,8 @@ absl::Status HttpServer::Listen(const std::string& address, uint16_t port) {
   boost::system::error_code error;
   const auto parsed = boost::asio::ip::make_address(address, error);
   if (error)
-    return absl::InvalidArgumentError(fmt::format("{}: is no address (--bind takes 127.0.0.1, ::1, 0.0.0.0)", address));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: not an address (--bind takes 127.0.0.1, ::1, 0.0.0.0)", address));
   const tcp::endpoint endpoint(parsed, port);
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);

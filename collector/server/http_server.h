@@ -55,7 +55,7 @@ class HttpServer {
   boost::asio::steady_timer pause_;
   size_t most_clients_ = kMostClients;
   size_t most_strangers_ = kMostStrangers;
-  std::vector<HttpSession*> sessions_;  ///< those that were used last stand last
+  std::vector<HttpSession*> sessions_;  ///< those that were used last are last
 };
 
 }  // namespace crema

@@ -347,7 +347,7 @@ struct LiveDataset {
   LiveSums sums;
 };
 
-/// Of `counts`, those are set that attempts add up to as they come.
+/// Sets those of `counts` that attempts add up to as they come.
 struct LiveTotals : AttemptTotals {
   ByteSums bytes;
   int64_t recovered = 0;  ///< chunks with a result after a failed attempt

@@ -24,7 +24,7 @@ namespace {
 
 std::string Lower(std::string_view text) { return absl::AsciiStrToLower(absl::string_view(text.data(), text.size())); }
 
-/// Of a query, where `+` is a space.
+/// Decodes a query, where `+` is a space.
 std::string Decoded(std::string_view text) {
   return PercentDecoded(absl::StrReplaceAll(std::string(text), {{"+", " "}}));
 }
@@ -93,7 +93,7 @@ absl::Status TokenFailure(const std::string& path) {
 absl::Status CheckPrivate(const std::string& path, int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status) != 0) return TokenFailure(path);
-  if (!S_ISREG(status.st_mode)) return absl::FailedPreconditionError(path + ": is no regular file for a token");
+  if (!S_ISREG(status.st_mode)) return absl::FailedPreconditionError(path + ": is not a regular file");
   if (status.st_uid != geteuid()) {
     return absl::FailedPreconditionError(path + ": belongs to another user, who knows the token; name a file of yours");
   }

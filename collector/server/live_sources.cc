@@ -209,7 +209,7 @@ absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
     }
     if (fs::is_directory(status) || (fs::is_regular_file(status) && (IsLog(source) || FindEngineLog(source)))) continue;
     return absl::InvalidArgumentError(
-        fmt::format("{}: is no directory of record logs, no log (*{}, *.ndjson) and no {} address", source,
+        fmt::format("{}: is not a directory of record logs, a log (*{}, *.ndjson) or a {} address", source,
                     kRecordLogSuffix, Schemes()));
   }
   return absl::OkStatus();
@@ -270,7 +270,7 @@ void LiveSources::LookInto(size_t source) {
     fs::directory_iterator entries(directory, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       std::string name = entries->path().lexically_normal().string();
-      // what a scheduler reported stands in an engine's log beside the records; those are read as they are
+      // what a scheduler reported is in an engine's log beside the records; those are read as they are
       has_compressed = has_compressed || IsCompressedLog(name);
       if (EndsWith(name, kTreeLogSuffix) || EndsWith(name, kRecordLogSuffix)) found.push_back(std::move(name));
     }

@@ -110,7 +110,7 @@ class LiveSources {
   LiveSources(const std::vector<std::string>& sources, LiveModel* model);
   ~LiveSources();
 
-  /// Whether these can be followed at all. Errors: a path that does not exist, or is no directory and no log.
+  /// Whether these can be followed at all. Errors: a path that does not exist, or is not a directory and no log.
   static absl::Status Check(const std::vector<std::string>& sources);
 
   /// Begins a round, once a second: looks for new logs, and for who still writes.

@@ -48,7 +48,7 @@ absl::StatusOr<Json> ReadObject(const std::string& path, std::string_view remedy
   } catch (const Json::out_of_range&) {
     return absl::InvalidArgumentError(fmt::format("{}: holds a number that is too large; {}", path, remedy));
   }
-  if (!json.is_object()) return absl::InvalidArgumentError(fmt::format("{}: is no JSON object; {}", path, remedy));
+  if (!json.is_object()) return absl::InvalidArgumentError(fmt::format("{}: is not a JSON object; {}", path, remedy));
   return json;
 }
 
@@ -67,11 +67,11 @@ absl::Status ReadCount(const Json& object, std::string_view key, std::string_vie
   constexpr double kBeyond = 9223372036854775808.0;  // 2^63
   const Json& value = Member(object, key);
   if (value.is_null()) return absl::OkStatus();
-  if (!value.is_number()) return Refused(where, key, "is no number");
+  if (!value.is_number()) return Refused(where, key, "is not a number");
   const double number = value.get<double>();
   if (number < 0) return Refused(where, key, "is negative");
   if (!(number < kBeyond)) return Refused(where, key, "is beyond 64 bits");
-  if (value.is_number_float() && number != std::floor(number)) return Refused(where, key, "is no whole number");
+  if (value.is_number_float() && number != std::floor(number)) return Refused(where, key, "is not a whole number");
   out = value.is_number_float() ? static_cast<int64_t>(number) : value.get<int64_t>();
   return absl::OkStatus();
 }
@@ -79,7 +79,7 @@ absl::Status ReadCount(const Json& object, std::string_view key, std::string_vie
 absl::Status ReadSeconds(const Json& object, std::string_view key, std::string_view where, std::optional<double>& out) {
   const Json& value = Member(object, key);
   if (value.is_null()) return absl::OkStatus();
-  if (!value.is_number()) return Refused(where, key, "is no number");
+  if (!value.is_number()) return Refused(where, key, "is not a number");
   out = value.get<double>();
   if (*out < 0) return Refused(where, key, "is negative");
   return std::isfinite(*out) ? absl::OkStatus() : Refused(where, key, "is not finite");
@@ -88,7 +88,7 @@ absl::Status ReadSeconds(const Json& object, std::string_view key, std::string_v
 absl::Status ReadColumns(const Json& object, std::string_view where, CoffeaReport& report) {
   const Json& columns = Member(object, "columns");
   if (columns.is_null()) return absl::OkStatus();
-  if (!columns.is_array()) return Refused(where, "columns", "is no list (Python: sorted(report[\"columns\"]))");
+  if (!columns.is_array()) return Refused(where, "columns", "is not a list (Python: sorted(report[\"columns\"]))");
   std::set<std::string> names;  // Coffea's is a set until the end, in no order
   for (const Json& column : columns) {
     if (!column.is_string()) return Refused(where, "columns", "holds something that is not text");
@@ -102,9 +102,9 @@ absl::Status ReadColumns(const Json& object, std::string_view where, CoffeaRepor
 absl::StatusOr<DatasetReport> ReadDataset(const std::string& dataset, const Json& entry, const std::string& where) {
   DatasetReport report;
   report.dataset = dataset;
-  if (!entry.is_object()) return absl::InvalidArgumentError(where + ": is no object");
+  if (!entry.is_object()) return absl::InvalidArgumentError(where + ": is not an object");
   const Json& counters = Member(entry, "performance_counters");
-  if (!counters.is_null() && !counters.is_object()) return Refused(where, "performance_counters", "is no object");
+  if (!counters.is_null() && !counters.is_object()) return Refused(where, "performance_counters", "is not an object");
   absl::Status read = ReadCount(entry, "entries", where, report.entries);
   if (read.ok()) read = ReadSeconds(entry, "duration", where, report.duration);
   if (read.ok() && counters.is_object()) {
@@ -169,7 +169,7 @@ absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path) {
   if (!read.ok()) return read;
   if (SaySame(report, CoffeaReport())) {
     return absl::InvalidArgumentError(fmt::format(
-        "{}: is no Coffea report (none of bytesread, columns, entries, processtime, chunks); {}", path, kReportRemedy));
+        "{}: not a Coffea report (none of bytesread, columns, entries, processtime, chunks); {}", path, kReportRemedy));
   }
   return report;
 }

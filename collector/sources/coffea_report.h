@@ -47,7 +47,7 @@ struct CoffeaFile {
 /// What the names of such files end in: by this they are found again.
 std::string_view SuffixOf(CoffeaFileKind kind);
 
-/// The files of Coffea in a source, or in its folder `records`, by path; none where the source is no directory.
+/// The files of Coffea in a source, or in its folder `records`, by path; none where the source is not a directory.
 std::vector<CoffeaFile> FindCoffeaFiles(const std::string& source);
 
 /// Whether two files say the same.
@@ -56,13 +56,13 @@ bool SaySame(const MetricsByDataset& a, const MetricsByDataset& b);
 
 /// Reads a report that was saved as JSON: an object with at least one of `bytesread columns entries processtime
 /// chunks`. Other keys are ignored, null is as good as absent.
-/// Errors, in one line with the file (and the line where JSON ends): it cannot be read, is no JSON, holds none of the
+/// Errors, in one line with the file (and the line where JSON ends): it cannot be read, is not JSON, holds none of the
 /// keys, or one of another type, negative, or beyond 64 bits.
 absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path);
 
 /// Reads `{dataset: {"entries", "duration", "performance_counters": {"num_requested_bytes"}}}`. An entry that is no
-/// object, or holds a value of another type, is left out with a warning. Errors: it cannot be read, is no JSON object,
-/// or holds no entry of use.
+/// object, or holds a value of another type, is left out with a warning. Errors: it cannot be read, is not a JSON
+/// object, or holds no entry of use.
 absl::StatusOr<MetricsByDataset> ReadMetricsByDataset(const std::string& path);
 
 }  // namespace crema

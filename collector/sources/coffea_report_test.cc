@@ -57,16 +57,16 @@ TEST(CoffeaReport, RefusesBadFilesInOneLine) {
   EXPECT_THAT(ErrorOf("{\"entries\": 1"), HasSubstr("is not JSON"));
   EXPECT_THAT(ErrorOf(std::string("\0\xff\xfe{", 4)), HasSubstr("is not JSON"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("cannot be read (it is empty"));
-  EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("is no JSON object"));
-  EXPECT_THAT(ErrorOf(R"({"ttbar": {"entries": 1}})"), HasSubstr("is no Coffea report"));
-  EXPECT_THAT(ErrorOf(R"({"entries": "many"})"), HasSubstr("`entries` is no number"));
-  EXPECT_THAT(ErrorOf(R"({"entries": true})"), HasSubstr("`entries` is no number"));
+  EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("is not a JSON object"));
+  EXPECT_THAT(ErrorOf(R"({"ttbar": {"entries": 1}})"), HasSubstr("not a Coffea report"));
+  EXPECT_THAT(ErrorOf(R"({"entries": "many"})"), HasSubstr("`entries` is not a number"));
+  EXPECT_THAT(ErrorOf(R"({"entries": true})"), HasSubstr("`entries` is not a number"));
   EXPECT_THAT(ErrorOf(R"({"entries": -1})"), HasSubstr("`entries` is negative"));
-  EXPECT_THAT(ErrorOf(R"({"chunks": 1.5})"), HasSubstr("`chunks` is no whole number"));
+  EXPECT_THAT(ErrorOf(R"({"chunks": 1.5})"), HasSubstr("`chunks` is not a whole number"));
   EXPECT_THAT(ErrorOf(R"({"bytesread": 1e300})"), HasSubstr("`bytesread` is beyond 64 bits"));
   EXPECT_THAT(ErrorOf(R"({"bytesread": 9223372036854775808})"), HasSubstr("`bytesread` is beyond 64 bits"));
   EXPECT_THAT(ErrorOf(R"({"processtime": -0.5})"), HasSubstr("`processtime` is negative"));
-  EXPECT_THAT(ErrorOf(R"({"columns": "Jet_pt"})"), HasSubstr("`columns` is no list"));
+  EXPECT_THAT(ErrorOf(R"({"columns": "Jet_pt"})"), HasSubstr("`columns` is not a list"));
   EXPECT_THAT(ErrorOf(R"({"columns": [1]})"), HasSubstr("`columns` holds something that is not text"));
   EXPECT_THAT(ErrorOf("[1,\n2"), Not(HasSubstr("\n")));
 }
@@ -99,13 +99,13 @@ TEST(MetricsByDataset, LeavesOutBadEntriesAndSaysSo) {
   EXPECT_EQ(metrics->datasets[0].dataset, "c");
   EXPECT_THAT(metrics->warnings,
               ElementsAre(HasSubstr("`a`: `entries` is negative; it was left out"),
-                          HasSubstr("`b`: holds none of entries"), HasSubstr("`total`: is no object")));
+                          HasSubstr("`b`: holds none of entries"), HasSubstr("`total`: is not an object")));
 }
 
 TEST(MetricsByDataset, RefusesAFileWithoutAnyDataset) {
   EXPECT_THAT(std::string(ReadMetricsByDataset(Save("{}")).status().message()), HasSubstr("holds no dataset"));
   EXPECT_THAT(std::string(ReadMetricsByDataset(Save(R"({"entries": 3})")).status().message()),
-              HasSubstr("`entries`: is no object"));
+              HasSubstr("`entries`: is not an object"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How the two files are called: what stands before and after the part that they share.
+/// How the two files are called: what is before and after the part that they share.
 struct FileNames {
   std::string_view text_begin, text_end;
   std::string_view summary_begin, summary_end;
@@ -33,7 +33,7 @@ bool IsNumberOfCopy(std::string_view text) {
          (text.size() > 1 && text[0] == '~' && text.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-// What stands between; nullopt: the name is another.
+// What is between; nullopt: the name is another.
 std::optional<std::string> Between(std::string_view file, std::string_view begin, std::string_view end) {
   if (file.size() < begin.size() + end.size() || file.substr(0, begin.size()) != begin) return std::nullopt;
   if (file.substr(file.size() - end.size()) != end) return std::nullopt;

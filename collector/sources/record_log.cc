@@ -239,7 +239,7 @@ absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
 std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each) {
   std::vector<LogPart> parts(1);
   if (log.bytes > bytes_each && IsCompressed(log.path)) return parts;  // each would be read from its beginning
-  // A small rest is no part of its own.
+  // A small rest does not get a part of its own.
   for (int64_t cut = bytes_each; cut < log.bytes - bytes_each / 2; cut += bytes_each) {
     parts.back().end = cut;
     parts.push_back({cut});
@@ -288,7 +288,7 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
     switch (outcome) {
       case ParseOutcome::kRecord:
         ++reading.counts.records_read;
-        // Whatever is no record adds no process.
+        // Whatever is not a record adds no process.
         if (!has_process && parser.record().type != RecordType::kProcess) on_record(ProcessFromName(log));
         has_process = true;
         if (parser.record().type == RecordType::kChunk && !log.is_stream) {  // else there is nothing to go back to

@@ -33,8 +33,8 @@ struct RecordLog : ProcessIdentity {
   /// False: the first record is of no process, so the above is what the file's name says, and where that says nothing,
   /// `start_ns` is the time of the first record.
   bool has_process_line = false;
-  /// A pipe, or what standard input brings: logs one after another, read once as they come. Of the above only `run_id`
-  /// is known, where a run was chosen.
+  /// A pipe, or what standard input brings: logs one after another, read once as they come. The above are not
+  /// known, except `run_id` where a run was chosen.
   bool is_stream = false;
   /// Children of the process have logs here, too. What its chunks say of its children's CPU time is in those logs.
   bool has_recorded_children = false;
@@ -116,7 +116,7 @@ struct LogPart {
 absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
                                     const std::function<bool(const LogLine&)>& on_line);
 
-/// Where chunk lines stand in a log: some kilobytes of it, and when the chunks in them began. With it a few chunks are
+/// Where chunk lines are in a log: some kilobytes of it, and when the chunks in them began. With it a few chunks are
 /// found again without reading all.
 struct ChunkStretch {
   int64_t offset = 0;          ///< of its first line; it reaches to the next one's
@@ -124,7 +124,7 @@ struct ChunkStretch {
   int64_t last_start_ns = 0;
 };
 
-/// The parts of the log with the stretches in which a chunk may stand that began at one of these times. `begins` are
+/// The parts of the log with the stretches in which a chunk may be that began at one of these times. `begins` are
 /// sorted.
 std::vector<LogPart> PartsWithBegins(const RecordLog& log, const std::vector<ChunkStretch>& stretches,
                                      const std::vector<int64_t>& begins);

@@ -199,7 +199,7 @@ TEST_F(RecordLogTest, TakesHostAndPidFromTheNameWhereTheProcessLineIsLost) {
   EXPECT_THAT(hosts, ElementsAre("my-node"));
 }
 
-/// Fault [logs]: a `.jsonl` file that is no record log, or has no line that can be read
+/// Fault [logs]: a `.jsonl` file that is not a record log, or has no line that can be read
 /// Shown: one warning that names it; it adds no process and no time
 TEST_F(RecordLogTest, LeavesOutAFileWithoutARecordAndNamesItOnce) {
   Write("a.jsonl", ProcessLine("r", 1));

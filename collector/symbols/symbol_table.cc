@@ -236,7 +236,7 @@ std::string ReadableName(std::string_view symbol) {
 
 absl::StatusOr<SymbolTable> SymbolTable::Read(const std::string& path, std::string_view build_id) {
   ElfFile file(path);
-  if (!file.is_elf()) return absl::NotFoundError(fmt::format("{} is not there, or is no program or library", path));
+  if (!file.is_elf()) return absl::NotFoundError(fmt::format("{} is not there, or is not a program or library", path));
   if (build_id.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{} has no build id (link it with -Wl,--build-id): it may be another one than what ran", path));

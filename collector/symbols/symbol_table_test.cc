@@ -74,7 +74,7 @@ TEST(SymbolTable, IsNotThatOfAnotherBuild) {
   EXPECT_EQ(refusal("/proc/self/exe", "00ff"), "/proc/self/exe is another one than what ran: it was built again");
   EXPECT_EQ(refusal("/proc/self/exe", ""),
             "/proc/self/exe has no build id (link it with -Wl,--build-id): it may be another one than what ran");
-  EXPECT_EQ(refusal("/nowhere", "00ff"), "/nowhere is not there, or is no program or library");
+  EXPECT_EQ(refusal("/nowhere", "00ff"), "/nowhere is not there, or is not a program or library");
 }
 
 TEST(SymbolTable, OfADamagedFileIsEmptyOrRefused) {

@@ -23,7 +23,7 @@ Cell CellOfValue(const Json& value) {
   return CellOf(number);
 }
 
-/// What distinguishes it from others stands at its end.
+/// What distinguishes it from others is at its end.
 bool IsCutAtItsBegin(Kind kind) { return kind == Kind::kPath || kind == Kind::kFunction; }
 
 std::string NumberText(const Number& number, Kind kind) {

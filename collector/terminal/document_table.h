@@ -29,7 +29,7 @@ struct LaidOutTable {
 /// Lays the table out in at most `width` columns, as far as its first column allows.
 LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& style);
 
-/// A bold line, after an empty one where text stands before it.
+/// A bold line, after an empty one where text is before it.
 void AddTitle(std::string_view title, const TerminalStyle& style, std::string* text);
 
 /// A sentence, broken over as many lines as it needs, `indent` columns from the left.
@@ -59,7 +59,7 @@ DocumentTable TableOf(const CellTable& cells);
 /// The table, and under it the columns that did not fit or were not measured.
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text);
 
-/// Rows of JSON that is no measurement, by the columns' keys.
+/// Rows of JSON that is not a measurement, by the columns' keys.
 CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns);
 
 /// Why a table of the measurement has no rows.

@@ -216,7 +216,7 @@ SummaryTable SectionSummary(const Measurement& measurement) {
     // without a CPU figure nothing is said about waiting
     const Paint paint = kMostlyWaits.Holds(cpu.value_or(1)) ? Paint::kWaiting : Paint::kCompute;
     table.bars.push_back({largest > 0 ? section->self.value_or(0) / largest : 0, paint});
-    // With the last of the rows that add up to the chunks' time; those of helpers stand behind it.
+    // With the last of the rows that add up to the chunks' time; those of helpers are behind it.
     if (section->path == "(other)") table.bars.back().below = WaitInsideSections(measurement);
   }
   return table;
@@ -535,7 +535,7 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
     line.push_back(mark);
     taken = note_column;
   }
-  // at full width all notes stand under each other; in a narrower box they need the room of the bar that is not there
+  // at full width all notes are under each other; in a narrower box they need the room of the bar that is not there
   if (taken < note_column && box->inner_columns() >= kFullColumns) {
     line.push_back({Repeated(" ", note_column - taken)});
     taken = note_column;

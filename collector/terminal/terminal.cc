@@ -47,7 +47,7 @@ void AddRun(const Measurement& measurement, const TerminalStyle& style, std::str
 /// Paths become a tree: a row is indented under its parent and shows its own name only. One that does not follow its
 /// parent (a helper's, whose rows come last) shows its whole path.
 std::vector<SectionRow> AsTree(std::vector<SectionRow> sections) {
-  std::vector<std::string> open;  // the path of the row before, and of those it stands under
+  std::vector<std::string> open;  // the path of the row before, and of those it is under
   for (SectionRow& section : sections) {
     const std::string path = section.path;
     const bool is_helper = section.helper.value_or(false);
@@ -160,7 +160,7 @@ void AddQuality(const Measurement& measurement, const TerminalStyle& style, std:
   for (const std::string& line : of_reading) AddLines(line, 0, Paint::kPlain, style, text);
 }
 
-/// Tables that are no plain rows, or more than that.
+/// Tables that are not plain rows, or more than that.
 struct SpecialTable {
   std::string_view name;
   void (*add)(const Measurement& measurement, const TerminalStyle& style, std::string* text);

@@ -23,7 +23,7 @@ struct TerminalStyle {
 /// one column wide everywhere become `?`. With `style.ascii`, signs are spelled (`≥` as `>=`). Idempotent.
 std::string DisplayText(std::string_view text, const TerminalStyle& style);
 
-/// For a line outside boxes, of which all letters can stay: white space becomes a space; control characters, signs that
+/// For a line outside boxes, which keeps all its letters: white space becomes a space; control characters, signs that
 /// turn the direction of writing, and bad UTF-8 become `?`.
 std::string PlainLine(std::string_view text);
 

@@ -12,7 +12,7 @@ std::vector<VerdictRow> Rows() {
       nlohmann::ordered_json{
           {{"id", "long-tail"},
            {"severity", "bad"},
-           {"sentence", "While the last chunks ran, free cores cost 22 % of the core-seconds."},
+           {"sentence", "22 % of the core-seconds went to free cores while the last chunks ran."},
            {"evidence", {{{"key", "budget.tail.share"}, {"value", 0.22}}, {{"key", "tail_time"}, {"value", 30}}}},
            {"suggestion", "Use smaller chunks."},
            {"saving", 0.22}},
@@ -33,7 +33,7 @@ TEST(VerdictList, GivesEachVerdictWithEvidenceAndSuggestion) {
             "Compute-bound: all well.\n"
             "\n"
             "✕ bad  long-tail  ≈ 22 % to win\n"
-            "    While the last chunks ran, free cores cost 22 % of the core-seconds.\n"
+            "    22 % of the core-seconds went to free cores while the last chunks ran.\n"
             "    evidence: budget.tail.share 0.22, tail_time 30\n"
             "    Use smaller chunks.\n"
             "\n"

@@ -8,7 +8,7 @@ from coffea.nanoevents import NanoAODSchema
 from coffea.processor import ProcessorABC
 from crema_hep import record_cut, record_metric, track_metrics, track_section
 
-# Of branches that NanoAOD has elsewhere, or twice: once a task, on each worker's terminal.
+# Warnings about branches that NanoAOD has elsewhere, or twice: once a task, on each worker's terminal.
 warnings.filterwarnings("ignore", module=r"coffea\.nanoevents\.schemas")
 
 

@@ -30,7 +30,7 @@ class TasksOfThread {
     while (at > 0 && calls_[at - 1] != call) --at;
     while (at > 0 && depth_ >= at) tasks_[--depth_].reset();
   }
-  /// Ends all: where a framework begins something that lies in no other task of this thread.
+  /// Ends all: where a framework begins something that is in no other task of this thread.
   void EndAll() {
     while (depth_ > 0) tasks_[--depth_].reset();
   }

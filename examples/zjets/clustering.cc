@@ -58,7 +58,7 @@ void PrepareFastJet() {
 std::vector<Jet> ClusterJets(const std::vector<Parton>& partons, const Ghosts& ghosts) {
   try {
     return Cluster(partons, ghosts);
-  } catch (const fastjet::Error& error) {  // is no std::exception
+  } catch (const fastjet::Error& error) {  // is not a std::exception
     throw std::runtime_error("FastJet: " + error.message());
   }
 }

@@ -21,7 +21,7 @@ struct AccessPoint {
   std::string window;                     ///< the uncompressed bytes before it, at most 32 KiB
 };
 
-/// gzip has no random access; with this a range of it can be read without decompressing all that stands before.
+/// gzip has no random access; with this a range of it can be read without decompressing all that is before.
 struct GzipIndex {
   std::vector<AccessPoint> points;  ///< ascending; the first is where the data begin
   std::string damage;               ///< why decompression stopped before the end; empty: it did not

@@ -162,7 +162,7 @@ class Chunk:
             return
         try:
             text = "\0".join([*names, ""])
-        except TypeError as error:  # a name that is no text
+        except TypeError as error:  # a name that is not a text
             if is_interruption(error):
                 raise
             text = "\0".join([*map(library.text_of, names), ""])

@@ -49,7 +49,7 @@ def _unpack(archive, folder):
         for member in tar:
             path = folder / member.name
             if ".." in path.parts or not path.is_relative_to(folder) or not (member.isdir() or member.isfile()):
-                raise program.ProgramError(f"crema: a host sent {member.name!r}, which is no part of a measurement")
+                raise program.ProgramError(f"crema: a host sent {member.name!r}, which is not part of a measurement")
             if member.isdir():
                 path.mkdir(parents=True)
             else:

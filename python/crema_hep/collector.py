@@ -76,7 +76,7 @@ def _failure_arguments(error) -> list:
         return []
     reason = reason_of(error)
     first = _first_cause(error)
-    if first and first != reason:  # it stands first, because frameworks wrap it into long texts
+    if first and first != reason:  # it is first, because frameworks wrap it into long texts
         reason = f"{first} ({reason})"
     text = " ".join(reason.replace("\0", " ").encode("utf-8", "replace").decode().split())
     if len(text) > _MOST_ERROR:

@@ -526,7 +526,7 @@ class CremaWorkerPlugin(WorkerPlugin):
     `directory`: where record logs go, on each worker; None: CREMA_DIR, else one below the temporary directory.
     `run_id`: written into logs that begin from now on; None: CREMA_RUN_ID, else the cluster's. `drain_seconds`: how
     often the plug-in looks for new records. `sample_seconds`: how often it samples the process; 0: never.
-    `sections_in_dask`: whether guards also pass the sections of their chunks to Dask (docs/dask.md).
+    `sections_in_dask`: whether guards also pass the sections of their chunks to Dask (docs/dask_reference.md).
     """
 
     name = NAME

@@ -238,7 +238,7 @@ def _real(value):
 
 
 def whole(value) -> int:
-    """Converts a value to an integer for the C API. Anything that is no integer, or is negative, means "not known"."""
+    """Converts a value to an integer for the C API. Other values, and negative ones, mean "not known"."""
     if value is None:
         return UNKNOWN
     if type(value) is not int:
@@ -252,7 +252,7 @@ def whole(value) -> int:
 
 
 def number(value):
-    """Converts a value to a float; None if it is no number."""
+    """Converts a value to a float; None if it is not a number."""
     if type(value) is float:
         return value
     try:

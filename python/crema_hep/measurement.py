@@ -199,7 +199,7 @@ class Measurement:
         """
         target = pathlib.Path(output_dir, measurement_name or time.strftime("%Y-%m-%d_%H-%M-%S"))
         if target.exists() and not (target / _DOCUMENT).is_file():
-            raise FileExistsError(f"crema: {target} exists, and is no measurement: choose another name")
+            raise FileExistsError(f"crema: {target} exists, and is not a measurement: choose another name")
         target.parent.mkdir(parents=True, exist_ok=True)
         copy = target.with_name(f".{target.name}.{time.time_ns()}")
         if (self.source / _DOCUMENT).is_file():
@@ -242,7 +242,7 @@ def load(path) -> Measurement:
 
 
 def _what_is_wrong(document) -> str:
-    """Why a document is no measurement; empty if it is one. Parts that it lacks count as empty."""
+    """Why a document is not a measurement; empty if it is one. Parts that it lacks count as empty."""
     if not isinstance(document, dict) or not all(isinstance(document.get(part), dict) for part in ("run", "metrics")):
         return "it has no run and metrics"
     for part in ("definitions", "quality", "timelines"):
@@ -260,7 +260,7 @@ def _what_is_wrong_inside(document) -> str:
     for key in ("start_ns", "stop_ns"):
         value = document["run"].get(key)
         if value is not None and (type(value) is not int or value not in _TIMES_NS):
-            return f"its run.{key} is no time"
+            return f"its run.{key} is not a time"
     for name, values in (document.get("timelines") or {}).items():
         for points in values.values() if isinstance(values, dict) else (values,):
             if not isinstance(points or [], list) or not all(map(_is_point, points or ())):
@@ -268,7 +268,7 @@ def _what_is_wrong_inside(document) -> str:
     for row in document.get("fine") or ():
         texts = (row.get(key) for key in ("context", "function", "activity", "unit"))
         if not _is_number(row.get("value")) or not all(isinstance(text or "", str) for text in texts):
-            return "a row of its fine has a value that is no number, or a name that is no text"
+            return "a row of its fine has a value that is not a number, or a name that is not a text"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""One line for the user: a warning if possible. Even with `-W error` it is no exception."""
+"""One line for the user: a warning if possible. Even with `-W error` it raises nothing."""
 
 import contextlib
 import functools

@@ -58,7 +58,7 @@ def track(frame, dataset=None, *, pass_=None, entries_per_chunk=0) -> TrackedFra
     A frame that Dask distributes is tracked on the workers: attach crema to the cluster (`crema_hep.attach`,
     `MetricsCollector`).
 
-    While recording is off, it does nothing. Raises TypeError if `frame` is no frame, and `sdk.SdkError` if the SDK's
+    While recording is off, it does nothing. Raises TypeError if `frame` is not a frame, and `sdk.SdkError` if the SDK's
     headers are missing or ROOT cannot compile them.
     """
     options = (dataset or "", pass_ or "", int(entries_per_chunk))

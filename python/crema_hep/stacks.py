@@ -40,7 +40,7 @@ _NAMES = {CUT_FRAMES: "(outer frames)", OTHER_STACKS: OTHER}
 
 
 def asked_hertz() -> float:
-    """The rate in CREMA_STACKS. 0: it is not set, or it is no rate."""
+    """The rate in CREMA_STACKS. 0: it is not set, or it is not a rate."""
     try:
         hertz = float(os.environ.get("CREMA_STACKS") or 0)
     except ValueError:

@@ -38,7 +38,7 @@ class track_request:
         self._operation = operation
 
     def add_bytes(self, stored) -> None:
-        """Adds bytes that the request moved; ignores a value that is no count."""
+        """Adds bytes that the request moved; ignores a value that is not a count."""
         request, stored = top(self), library.whole(stored)
         if request is not None and stored != library.UNKNOWN:
             request.stored = stored + (request.stored or 0)

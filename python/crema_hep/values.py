@@ -21,7 +21,7 @@ _activity_begin = library.functions["crema_activity_begin"]
 
 def record_metric(name, value, unit=None) -> None:
     """Records a number of your own: keeps count, sum, least and greatest value per name and unit. Ignores a value that
-    is no number."""
+    is not a number."""
     value = library.number(value)
     if value is not None:
         _record_metric(library.encoded(name), value, library.encoded_or_none(unit))
@@ -53,7 +53,7 @@ def record_cut(name, events, sum_of_weights=None, *, parent=None, seen=None, flo
 
 
 def _text_of_label(label):
-    """The label as text. Dask's labels may be any hashable; one that is no text is written as JSON."""
+    """The label as text. Dask's labels may be any hashable; one that is not a text is written as JSON."""
     if isinstance(label, str):
         return label
     try:

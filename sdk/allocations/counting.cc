@@ -26,7 +26,7 @@ namespace {
 
 // Which site each live block belongs to.
 // The blocks themselves stay as the allocator made them: their sizes and alignment are the program's business. So what
-// is noted stands beside them, eight bytes a block in tables that are between a third and two thirds full.
+// is noted is beside them, eight bytes a block in tables that are between a third and two thirds full.
 
 constexpr int kPartBits = 8;
 constexpr std::uint32_t kParts = 1u << kPartBits;
@@ -55,7 +55,7 @@ Part* PartOf(const void* block) {
 
 std::size_t HomeOf(std::uint64_t key, std::size_t capacity) { return ((key * kGolden) >> 32) & (capacity - 1); }
 
-/// Where the key stands, or would stand.
+/// Where the key is, or would be.
 std::size_t Find(const Part& part, std::uint64_t key) {
   std::size_t at = HomeOf(key, part.capacity);
   while (part.entries[at] != 0 && KeyOf(part.entries[at]) != key) at = (at + 1) & (part.capacity - 1);
@@ -96,7 +96,7 @@ void CloseGap(Part* part, std::size_t gap) {
   const std::size_t mask = part->capacity - 1;
   for (std::size_t at = (gap + 1) & mask; part->entries[at] != 0; at = (at + 1) & mask) {
     const std::size_t home = HomeOf(KeyOf(part->entries[at]), part->capacity);
-    if (((at - home) & mask) < ((at - gap) & mask)) continue;  // it would come to stand before its home
+    if (((at - home) & mask) < ((at - gap) & mask)) continue;  // it would come to be before its home
     part->entries[gap] = part->entries[at];
     gap = at;
   }
@@ -293,7 +293,7 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
   const internal::KeptErrno kept_errno;
   const LoadCounts loads = internal::CountLoads();
   const bool is_same_caller = reinterpret_cast<void*>(of_caller) == g_found.of_caller;
-  // What was loaded later stands behind.
+  // What was loaded later is behind.
   const int known = is_same_caller && loads.unloaded == g_examined.unloaded ? g_found.count : 0;
   if (known == 0 || loads.loaded != g_examined.loaded) {
     g_examined = loads;

@@ -32,7 +32,7 @@ bool IsNamed(const AllocationSite& site, std::uint32_t parent, const char* name,
          (name_length == 0 || std::memcmp(site.name, name, name_length) == 0);
 }
 
-/// The site, or 0 and the slot where it would stand.
+/// The site, or 0 and the slot where it would be.
 std::uint32_t LookUp(std::uint32_t parent, const char* name, std::uint32_t name_length, std::uint32_t* slot) {
   *slot = SlotOf(parent, name, name_length);
   for (std::uint32_t site; (site = g_slots[*slot].load(std::memory_order_acquire)) != 0; *slot = (*slot + 1) % kSlots) {

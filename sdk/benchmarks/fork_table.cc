@@ -66,7 +66,7 @@ double Median(std::vector<double> values) {
 int main(int argc, char** argv) {
   const int forks = argc > 1 ? std::atoi(argv[1]) : kForks;
   if (forks <= 0) {
-    std::fprintf(stderr, "fork_table: %s: is no number of forks\n", argv[1]);
+    std::fprintf(stderr, "fork_table: %s: is not a number of forks\n", argv[1]);
     return 2;
   }
   rlimit limit{};  // so that a number beyond 1,024 is to be had

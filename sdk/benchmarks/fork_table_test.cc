@@ -33,7 +33,7 @@ TEST(ForkTable, HasARowForEachPlaceOfDescriptors) {
 
 TEST(ForkTable, AsksForANumberOfForks) {
   int status = -1;
-  EXPECT_THAT(RunTable("many", &status), HasSubstr("fork_table: many: is no number of forks"));
+  EXPECT_THAT(RunTable("many", &status), HasSubstr("fork_table: many: is not a number of forks"));
   EXPECT_EQ(status, 2);
 }
 

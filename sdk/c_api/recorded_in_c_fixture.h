@@ -28,7 +28,7 @@ void close_a_section_twice(void);
 void end_everything_twice(void);
 /* Chunks and scopes by the thousand, more than one of each open at a time. */
 void begin_thousands(void);
-/* A line of stacks, and fields that are no line; 1 where each call returned what it should. */
+/* A line of stacks, and fields that are not a line; 1 where each call returned what it should. */
 int record_stacks(void);
 void record_cost(int64_t cpu_ns);
 /* Takes back a chunk, a section and a scope right after they were begun. */

@@ -1,6 +1,6 @@
 // The part of NVIDIA's CUPTI that is used, declared anew: libcupti.so.12 or .13 is loaded at run time, and nothing of
 // NVIDIA's is needed to build crema. Records grow from version to version, at their ends only: the fields below stand
-// where they stand in both (CUDA Toolkit, CUPTI, "Activity API"; compared with the headers of 12.4 and 13.5).
+// where they are in both (CUDA Toolkit, CUPTI, "Activity API"; compared with the headers of 12.4 and 13.5).
 #pragma once
 
 #include <cstddef>

@@ -239,7 +239,7 @@ struct EndLine {
 
 struct RecordLog {
   std::string path;
-  std::vector<std::string> lines;  ///< all, as they stand in the file
+  std::vector<std::string> lines;  ///< all, as they are in the file
   std::vector<std::string> malformed;
   bool ends_with_newline = true;
   std::optional<ProcessLine> process;

@@ -92,7 +92,7 @@ TEST(SectionConservation, HoldsToTheNanosecondForRandomTrees) {
     RunRandomSections(seed, &expected);
     std::map<std::string, std::int64_t> counts;
     for (const SectionRow& row : chunk.sections) counts[row.path] = row.count;
-    EXPECT_TRUE(counts == expected);  // hundreds of paths are no message
+    EXPECT_TRUE(counts == expected);  // hundreds of paths are not a message
     EXPECT_EQ(chunk.sections_dropped, 0);
   }
 }

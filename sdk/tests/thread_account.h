@@ -51,7 +51,7 @@ inline std::int64_t ProcessCpuNs() {
          (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * std::int64_t{1000};
 }
 
-/// The kernel's counters only grow. So a measured value lies between the difference of two readings just inside and
+/// The kernel's counters only grow. So a measured value is between the difference of two readings just inside and
 /// that of two readings just outside. This holds on the busiest machine, without a tolerance.
 struct Bounds {
   ThreadAccount inside;

@@ -12,7 +12,7 @@ def channels(colour):
 
 
 def of_hex(colour):
-    """Of `#rrggbb`."""
+    """Red, green and blue of `#rrggbb`."""
     return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 

@@ -134,12 +134,38 @@ class ConsumersTest(unittest.TestCase):
         run("make", cwd=project, PKG_CONFIG_PATH=str(module_directory))
         self.check_records(project / "analysis")
 
+    def test_meson_with_an_installed_static_library(self):
+        meson = shutil.which(CHECKOUT / ".cache/test/meson/bin/meson") or shutil.which("meson")
+        if meson is None:
+            self.skipTest("no Meson in .cache/test/meson: tools/setup test installs it")
+        project = self.copy_project("meson")
+        modules = next(self.static_sdk().rglob("crema.pc")).parent
+        run(meson, "setup", "build", "--pkg-config-path", modules, cwd=project)
+        run(meson, "compile", "-C", "build", cwd=project)
+        self.check_records(project / "build/analysis")
+
     def test_pkg_config_of_the_installed_c_library(self):
         where = {"PKG_CONFIG_PATH": str(next(self.static_sdk().rglob("crema_c.pc")).parent)}
         project = self.copy_project("cmake_c")
         flags = run("pkg-config", "--cflags", "--libs", "crema_c", cwd=project, **where).split()
         run("cc", "-std=c11", "analysis.c", *flags, "-o", "analysis", cwd=project)
         self.check_records(project / "analysis")
+
+    def test_a_helper_and_the_tasks_of_an_event_in_c(self):
+        where = {"PKG_CONFIG_PATH": str(next(self.static_sdk().rglob("crema_c.pc")).parent)}
+        project = self.copy_project("cmake_c")
+        flags = run("pkg-config", "--cflags", "--libs", "crema_c", cwd=project, **where).split()
+        run("cc", "-std=c11", "-Wall", "-Werror", "threads.c", *flags, "-pthread", "-o", "threads", cwd=project)
+        run("./threads", cwd=project, CREMA_DIR="records", CREMA_INTERVAL="0")
+        (log,) = (project / "records").glob("*.jsonl")
+        lines = list(map(json.loads, log.read_text().splitlines()))
+        chunk, event = (line for line in lines if line["type"] == "chunk")
+        self.assertEqual([(row["path"], row["helper"]) for row in chunk["sections"]], [("select", True)])
+        self.assertEqual((event["dataset"], event["events"], event["status"]), ("raw", 1, "ok"))
+        (sums,) = (line for line in lines if line["type"] == "task_sums")
+        self.assertEqual([row["tasks"] for row in sums["latencies"]], [2])
+        self.assertGreater(sums["latencies"][0]["queued_ns"], 0)
+        self.assertEqual((lines[-1]["dropped"], lines[-1]["misused"]), (0, 0))
 
     def test_pkg_config_modules_move_with_their_prefix(self):
         moved = shutil.copytree(self.static_sdk(), self.scratch / "moved")

@@ -179,7 +179,7 @@ class Losses(DaskTestCase):
 
 
 class Ends(DaskTestCase):
-    """How a worker left, and what crema says of it: the table of docs/dask.md."""
+    """How a worker left, and what crema says of it: the table of docs/dask_reference.md."""
 
     LOST = "its connection broke: killed, crashed, or out of memory"
 
@@ -571,7 +571,7 @@ class Bounds(DaskTestCase):
 
     # Fault [guards]: threads of a worker share a scattered object with guards of its own; tasks are coroutines
     # Program: nothing: no worker is lost, every result comes
-    # Recorded: everything; coroutines are no chunks
+    # Recorded: everything; coroutines are not chunks
     def test_threads_of_a_worker_may_share_guards(self):
         truth, document = self.measure("shared_guards")
         self.assertTrue(truth["results"] and truth["coroutines"] and truth["same_process"])

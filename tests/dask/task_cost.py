@@ -1,5 +1,5 @@
 """Measures what a task costs in the worker's plug-in, between other work: python tests/dask/task_cost.py
-(docs/dask.md).
+(docs/dask_reference.md).
 
 The control is a plug-in whose `transition` does nothing, timed in the same way.
 """

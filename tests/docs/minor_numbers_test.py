@@ -6,7 +6,7 @@ import unittest
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROW = re.compile(r"^\| (\d+) \|", re.MULTILINE)
-WRITTEN = {  # format: (source, what stands before the number)
+WRITTEN = {  # format: (source, what is before the number)
     "crema.measurement/1": ("collector/measurement/measurement.h", "kMeasurementSchemaMinor = "),
     "crema.comparison/1": ("collector/comparison/comparison.cc", '"schema_minor", '),
     "crema.tree/1": ("collector/records/tree_facts.h", "kTreeLogSchemaMinor = "),

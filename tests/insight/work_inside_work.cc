@@ -1,4 +1,4 @@
-// Threads that never pause, and work that lies inside other work of its thread: `work_inside_work KIND`. However many
+// Threads that never pause, and work that is inside other work of its thread: `work_inside_work KIND`. However many
 // chunks and helper scopes are open, no more lanes are at work than this program has threads at work: one, or two.
 #include <functional>
 #include <string>

@@ -204,7 +204,7 @@ COMPARED = (
 plain, tracked = shapes(lambda function: function), shapes(crema.track_metrics)
 for (name, theirs, arguments), (_, ours, _) in zip(plain, tracked):
     assert outcome(ours, arguments) == outcome(theirs, arguments), (name, pickle.loads(outcome(ours, arguments)))
-    if name != "builtin":  # becomes a partial, which is no method in a class either
+    if name != "builtin":  # becomes a partial, which is not a method in a class either
         assert kind(ours) == kind(theirs), (name, kind(ours), kind(theirs))
 print(len(plain), 4 + (sys.version_info >= (3, 14)))  # a partial is a method from then on, and fails as one
 """
@@ -344,7 +344,7 @@ class DecoratedTest(installed.RecordedTest):
     python = sys.executable
 
     # Fault [guards]: `@track_metrics` above a coroutine, a generator, a class, a static or class method, a partial, an
-    # object, or what is no function at all
+    # object, or something that is not a function at all
     # Program: nothing; where there can be no chunk, one warning as it is decorated
     # Recorded: the calls that do their work while they run
     def test_forty_shapes_do_what_undecorated_ones_do(self):

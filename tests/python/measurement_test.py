@@ -178,7 +178,7 @@ try:
 except FileExistsError as error:
     facts = str(error)
 """)
-        self.assertIn("out/mine exists, and is no measurement", facts)
+        self.assertIn("out/mine exists, and is not a measurement", facts)
 
     def test_logs_are_loaded_without_a_measurement(self):
         facts = self.facts_of(

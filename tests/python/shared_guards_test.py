@@ -465,7 +465,7 @@ for kind, expected in ((Struck, Timeout), (Interrupted, KeyboardInterrupt), (Aim
             errors=unittest.mock.ANY,
         )
 
-    # Fault [exceptions]: the exception that leaves a block has a text that cannot be had, or is no plain text
+    # Fault [exceptions]: the exception that leaves a block has a text that cannot be had, or is not plain text
     # Program: nothing; it sees its own exception
     # Recorded: the attempt as failed, by the exception's name
     def test_an_exception_leaves_as_it_came_whatever_its_text_does(self):

@@ -18,7 +18,7 @@ struct FieldRule {
 
 struct FormatPage {
   std::map<std::string, std::vector<FieldRule>> lines;  ///< by type of line
-  std::map<std::string, std::vector<FieldRule>> rows;   ///< by the list they stand in: sections, metrics, …
+  std::map<std::string, std::vector<FieldRule>> rows;   ///< by the list they are in: sections, metrics, …
   std::map<std::string, std::string> examples;          ///< by type of line
 };
 

@@ -48,7 +48,7 @@ TEST(RecordParser, ReadsEveryLineThatTheSdkWrites) {
   }
 }
 
-/// The keys of the line stand in the table, in its order.
+/// The keys of the line are in the table, in its order.
 template <size_t kFields, class Fact>
 void ExpectInOrder(const std::string& line, const std::array<json::Field<Fact>, kFields>& fields) {
   size_t next = 0;

@@ -689,7 +689,7 @@ def text_of(dice, traits, line):
 
 
 def broken(dice, text):
-    """A line that is no record."""
+    """A line that is not a record."""
     return dice.choice(
         [
             b"hello",

@@ -82,7 +82,7 @@ def lane_cpu_wait_ns(attempt):
 
 
 def lane_blocked_ns(attempt):
-    """Of owner and helpers."""
+    """Blocked time of owner and helpers."""
     helpers = (helper_cpu_ns(attempt), helper_cpu_wait_ns(attempt))
     if blocked_ns(attempt) is None or None in helpers:
         return None

@@ -21,7 +21,7 @@ def median(values):
 
 
 def standard_deviation(values):
-    """Of a sample (n - 1)."""
+    """The standard deviation of a sample (n - 1)."""
     if len(values) < 2:
         return None
     mean = Fraction(sum(map(Fraction, values))) / len(values)

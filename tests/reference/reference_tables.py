@@ -170,7 +170,7 @@ def nested_ns(recorded):
 
 
 def time_of_sections(recorded):
-    """Of owners and helpers; 0: sections include more of other recorders' chunks than they may."""
+    """Time of owners and helpers; 0: sections include more of other recorders' chunks than they may."""
     nested = nested_ns(recorded)
     if nested and sum(map(other_ns, recorded.all_ended)) < nested:
         return 0
@@ -184,7 +184,7 @@ def section_coverage(recorded):
 
 
 def helper_time(attempt):
-    """Of the helpers' scopes; of their sections where that is more. Without an owner, only what passes its duration."""
+    """The helpers' scopes, or their sections if these are more. Without an owner, only what passes its duration."""
     of_sections = sum(row["self_ns"] for row in attempt.get("sections") or [] if row.get("helper"))
     helpers = max(of_sections, attempt.get("helper_scope_ns") or 0)
     is_held = attempt.line.get("cpu_ns") != 0 or attempt.line.get("helper_union_ns") != attempt.recorded_duration

@@ -1,6 +1,6 @@
 """tools/release: its output is complete, equal for equal commits, and made only of what was committed.
 
-Run by tools/test, outside Bazel. Two clean builds take an hour, so only `tools/test --long` runs them.
+Run by tools/test, outside Bazel. A clean build takes half an hour, so only `tools/test --long` makes any.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class ReleaseTest(unittest.TestCase):
     def clone(self, name):
         done = run("git", "clone", "-q", CHECKOUT, self.folder / name)
         if done.returncode != 0:
-            self.skipTest(f"the checkout is no git repository: {done.stderr.strip()}")
+            self.skipTest(f"the checkout is not a git repository: {done.stderr.strip()}")
         return self.folder / name
 
     def refusal(self, checkout, *arguments):
@@ -62,13 +62,43 @@ class ReleaseTest(unittest.TestCase):
         self.assertEqual(sorted(re.sub(r"-\d.*?(?=\.tar|$)", "", name) for name in built[0])[0], "SHA256SUMS")
         self.assertEqual(len(built[0]), 3)
 
+    def test_the_page_names_the_packages_that_a_build_needs(self):
+        setup = (CHECKOUT / "tools/setup").read_text()
+        lists = re.findall(r"^(?:build|wheel)_packages=\((.*?)\)$", setup, re.MULTILINE | re.DOTALL)
+        needed = {name for text in lists for name in re.sub("#.*", "", text).split()}
+        page = (CHECKOUT / "docs/install.md").read_text()
+        (named,) = re.findall(r"^apt-get install (bazel.*?[^\\])$", page, re.MULTILINE | re.DOTALL)
+        self.assertEqual(sorted(named.replace("\\\n", " ").split()), sorted({*needed, "npm"}))
+
+    @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "builds everything: tools/test --long")
+    def test_the_archive_is_built_without_network(self):
+        isolated = ("unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")  # Bazel talks to its server
+        refused = run(*isolated, "true")
+        if refused.returncode != 0:
+            self.skipTest(f"there is no way to take the network away: {refused.stderr.strip()}")
+        checkout = self.clone("clone")
+        archive, home = self.folder / "crema.tar", self.folder / "home"
+        self.assertEqual(run("git", "archive", "--prefix=crema-0/", "-o", archive, "HEAD", cwd=checkout).returncode, 0)
+        self.assertEqual(run("tar", "xf", archive, cwd=self.folder).returncode, 0)
+        sources = self.folder / "crema-0"
+        self.copy_page_packages(sources)
+        home.mkdir()
+        build = 'tools/wheel -o "$0"; status=$?; bazel shutdown; exit $status'
+        done = run(*isolated, "sh", "-c", build, self.folder, cwd=sources, env={**os.environ, "HOME": str(home)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len([*self.folder.glob("crema_hep-*.whl")]), 1)
+
+    def copy_page_packages(self, checkout):
+        """Copies npm's packages, whose versions are in the repository."""
+        if (CHECKOUT / PAGE).exists():
+            shutil.copytree(CHECKOUT / PAGE, checkout / PAGE, symlinks=True)
+            (checkout / PAGE / ".package-lock.json").touch()
+
     def release(self, checkout):
         """{file: digest} of a release from a fresh clone, without earlier build outputs."""
         home = self.folder / f"home-of-{checkout.name}"  # no cache of Bazel's
         home.mkdir()
-        if (CHECKOUT / PAGE).exists():  # npm's packages, whose versions are in the repository
-            shutil.copytree(CHECKOUT / PAGE, checkout / PAGE, symlinks=True)
-            (checkout / PAGE / ".package-lock.json").touch()
+        self.copy_page_packages(checkout)
         environment = {**os.environ, "HOME": str(home)}
         output = self.folder / f"release-of-{checkout.name}"
         done = run(checkout / "tools/release", "-o", output, env=environment)

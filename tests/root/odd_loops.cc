@@ -53,7 +53,7 @@ void PrintCount(ROOT::RDF::RNode node, std::function<bool(double)> filter) {
   }
 }
 
-/// Bytes that the process gave to write(2) and its like.
+/// Bytes that the process gave to write(2) and similar calls.
 long BytesGivenToWrite() {
   std::ifstream io("/proc/self/io");
   std::string name;

@@ -106,7 +106,7 @@ class PlantedTrouble(unittest.TestCase):
 
 class NoTrouble(unittest.TestCase):
     def test_nothing_is_found_in_ten_healthy_runs(self):
-        fine = {"healthy", "compute-bound", "largest-loss"}  # where time went is no trouble
+        fine = {"healthy", "compute-bound", "largest-loss"}  # where time went does no harm
         for seed in HEALTHY_SEEDS:
             with self.subTest(seed=seed):
                 document = measure(simulated_run.RUNS["healthy"](seed))

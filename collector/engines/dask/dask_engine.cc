@@ -39,8 +39,8 @@ absl::Status CheckSchema(const std::string& path, const Json& first) {
   return absl::FailedPreconditionError(
       is_cluster ? fmt::format("{}:1: its schema is {}, but this crema reads {}; read it with the crema that wrote it",
                                path, schema, kDaskSchema)
-                 : fmt::format("{}:1: is no Dask log (the first line names no schema {}); save it with crema_hep", path,
-                               kDaskSchema));
+                 : fmt::format("{}:1: is not a Dask log (the first line names no schema {}); save it with crema_hep",
+                               path, kDaskSchema));
 }
 
 std::optional<int64_t> Integer(const Json& fields, std::string_view key) {
@@ -319,7 +319,7 @@ class Splitter {
 
 // Dask as an engine: its scheduler's dashboard is followed, its log (docs/dask_log.md) is read.
 
-/// Of `dask://HOST:PORT`, a scheduler's dashboard.
+/// The scheme of `dask://HOST:PORT`, a scheduler's dashboard.
 constexpr std::string_view kDaskScheme = "dask://";
 
 constexpr std::chrono::seconds kFlushLimit(60);  // a scheduler may be busy, and a flush waits for workers
@@ -344,7 +344,7 @@ absl::Status WithoutPlugin(const std::string& address, std::chrono::seconds limi
         fmt::format("{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)", address));
   }
   return absl::NotFoundError(
-      fmt::format("{}: is no Dask scheduler (no /json/counts.json); give the address of its dashboard, as "
+      fmt::format("{}: is not a Dask scheduler (no /json/counts.json); give the address of its dashboard, as "
                   "client.dashboard_link shows it",
                   address));
 }

@@ -96,7 +96,7 @@ std::optional<int64_t> UsageNs(const CondorEvent& event, std::string_view what) 
   return std::nullopt;
 }
 
-/// A row of the table of resources: `Memory (MB) : 1 1 2048`. `Usage` may be missing in it: what is there stands at the
+/// A row of the table of resources: `Memory (MB) : 1 1 2048`. `Usage` may be missing in it: what is there is at the
 /// right, below `Request` and `Allocated`.
 struct CondorResource {
   std::optional<double> used;

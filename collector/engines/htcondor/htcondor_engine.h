@@ -20,7 +20,7 @@ struct CondorEvent {
   std::string text;                ///< after the time: `Job executing on host: <...>`
   std::vector<std::string> lines;  ///< those below, without blanks around them
 
-  /// What stands behind `name` and a colon or an equals sign in one of the lines: `SlotName: slot1@node`. Empty: none.
+  /// What is behind `name` and a colon or an equals sign in one of the lines: `SlotName: slot1@node`. Empty: none.
   std::string_view Field(std::string_view name) const;
 };
 

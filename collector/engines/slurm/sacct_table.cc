@@ -24,7 +24,7 @@ std::optional<int64_t> Whole(std::string_view text) {
   return is_digits ? Parsed<int64_t>(text) : std::nullopt;
 }
 
-/// Takes what stands before `separator` off the text; all of it where there is none.
+/// Takes what is before `separator` off the text; all of it where there is none.
 std::string_view Cut(std::string_view* text, char separator) {
   const size_t at = text->find(separator);
   const std::string_view before = text->substr(0, at);
@@ -187,7 +187,7 @@ bool TakeIds(const Rows& rows, SacctCells* names, size_t* id) {
 }
 
 /// Sacct gives a step the time of its start as its submission, too. So a column in which each job has the time of its
-/// first step holds starts, or what equals them; and only the end lies behind a start.
+/// first step holds starts, or what equals them; and only the end is behind a start.
 bool TakeTimes(const Rows& rows, size_t id, SacctCells* names) {
   const std::vector<size_t> times = ColumnsThat(rows, IsTimeOrNone);
   std::map<std::string_view, std::vector<size_t>> rows_of_job;
@@ -448,7 +448,7 @@ std::optional<SacctCells> SacctHeader::Split(std::string_view line) const {
     SacctCells joined(row.begin(), row.begin() + static_cast<long>(column) + 1);
     for (size_t i = column + 1; i <= column + more; ++i) joined.back() += delimiter_ + row[i];
     joined.insert(joined.end(), row.begin() + static_cast<long>(column + more) + 1, row.end());
-    if (MakesSense(joined)) found = std::move(joined);  // of several, the last: commands stand behind names
+    if (MakesSense(joined)) found = std::move(joined);  // of several, the last: commands are behind names
   }
   return found;
 }

@@ -83,7 +83,7 @@ TEST(Slurm, SaysWhyAJobWasLost) {
     lost += cluster.workers.at(0).is_lost ? 'L' : '-';
     EXPECT_TRUE(cluster.tasks.at(0).failed) << reasons.back();
   }
-  EXPECT_EQ(lost, "LLLL-LL-LL-") << "one was cancelled by its user, and 255 is no signal";
+  EXPECT_EQ(lost, "LLLL-LL-LL-") << "one was cancelled by its user, and 255 is not a signal";
   EXPECT_THAT(reasons,
               ElementsAre("TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED by 1000",
                           "FAILED, signal 9, beyond its memory limit", "FAILED, signal 11", "FAILED, exit code 3",

@@ -238,7 +238,7 @@ class VineTransactions {
         manager.cluster.complaints.push_back(
             fmt::format("{} was lost: the manager says {}", worker.address, worker.left_reason));
       }
-      // Libraries are no tasks: they run functions, as long as their worker is there.
+      // Libraries are not tasks: they run functions, as long as their worker is there.
       for (const int64_t library : manager.libraries) manager.attempts.erase(library);
       if (!manager.attempts.empty()) {
         size_t running = 0;

@@ -17,20 +17,20 @@ struct TaskNames {
 inline constexpr std::string_view kVineLogSuffix = ".taskvine.log";
 
 /// The transactions of a run: `path` is the file, the directory that holds it, that of the run, or `vine-run-info` with
-/// its runs. Of several runs the one that `most-recent` names, else the last by name. nullopt: it is none of these.
+/// its runs. If there are several, takes the one that `most-recent` names, else the last by name. nullopt: none.
 std::optional<std::string> FindVineLog(const std::string& path);
 
 /// Whether the first line of a file begins so; false: it cannot be read.
 bool BeginsWithLine(const std::string& path, std::string_view beginning);
 
-/// Reads transactions of an engine with these names for its tasks, and the performance log that lies beside them or
+/// Reads transactions of an engine with these names for its tasks, and the performance log that is beside them or
 /// follows in the same file. Errors: the file cannot be read.
 absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNames& names = {});
 
 /// Keeps both as `<name>.taskvine.log` in `directory`. Errors: a file cannot be read or written.
 absl::Status KeepVineLog(const std::string& path, const std::string& directory, const std::string& name);
 
-/// The process of the worker whose directory stands in a path; nullopt: none does.
+/// The process of the worker whose directory is in a path; nullopt: none does.
 std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 
 /// Follows transactions. `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run`

@@ -139,7 +139,7 @@ struct HelperTimes {
   int64_t cpu_wait_ns = 0;
   int64_t scope_ns = 0;  ///< sum of the helpers' scopes
   int64_t union_ns = 0;  ///< length of the union of their intervals
-  // Of `cpu_ns` and `scope_ns`; `union_ns` has the same, since the owner waits for what they compute.
+  // Part of `cpu_ns` and `scope_ns`; `union_ns` has the same, since the owner waits for what they compute.
   int64_t unannounced_ns = 0;  ///< CPU time of threads without guards
   int64_t children_ns = 0;     ///< CPU time of child processes
 };
@@ -278,7 +278,7 @@ inline std::optional<int64_t> RssDelta(const AttemptRow& attempt) {
 
 /// Attempts that were summed where they ran, because their lines would have taken the host's disk.
 /// All summed attempts of one log, dataset, file, pass and status: all of them ended, and each `ok` one counts as the
-/// result of its chunk. Which of them repeat another is not known, as all that needs single attempts.
+/// result of its chunk. Retries among them cannot be identified, nor anything else that needs single attempts.
 struct SummedAttempts {
   /// Their sums, as if they were one attempt: `duration_ns` is the time in which they were open, summed, and
   /// `start_ns` the first one's begin. The union of its helpers is what owners waited for them.
@@ -325,7 +325,7 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
   return most > 0 ? std::optional<HelperTimes>(announced) : std::nullopt;
 }
 
-/// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record: what they and
+/// Lanes that were busy at once. Threads without guards and child processes are not lanes of the record: what they and
 /// the owner computed took as many as it needs. An owner that only waited for them has a lane beside theirs.
 template <class Fact>
 std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {

@@ -33,7 +33,7 @@ std::vector<T> ListOf(absl::Span<const AttemptRow> rows, const ValueOf& value_of
   return list;
 }
 
-/// Rows of one group that stand together in a block.
+/// Rows of one group that are together in a block.
 struct Run {
   uint32_t group;
   uint32_t block;

@@ -99,7 +99,7 @@ class PackedBlock {
     kHelpers = kStart + std::size(kNumbers),  // index and 1; 0: none
     kLanesPeak,
     kStatus,
-    kProcess,  // of these three: where it stands in its list
+    kProcess,  // of these three: where it is in its list
     kInput,
     kThread,
     kColumns
@@ -158,7 +158,7 @@ inline AttemptRow PackedBlock::operator[](size_t i) const {
   return row;
 }
 
-/// Indices of the `ok` attempts by start, those of one moment by chunk_id. Empty: they stand in this order.
+/// Indices of the `ok` attempts by start, those of one moment by chunk_id. Empty: they are in this order.
 using StartOrder = LargeList<uint32_t>;
 
 /// Rows in the order in which they came, packed as they come: they are most of the collector's memory. Rows are read by
@@ -193,7 +193,7 @@ class AttemptRows {
   Iterator begin() const;
   Iterator end() const;
 
-  /// Rows that stand together: from `begin` up to `end`.
+  /// Rows that are together: from `begin` up to `end`.
   struct Range {
     size_t begin = 0;
     size_t end = 0;
@@ -290,7 +290,7 @@ class AttemptRows {
     while (i - first_[block] >= blocks_[block].size()) ++block;
     return block;
   }
-  /// Calls `visit(process, first, rows)` for rows that stand together.
+  /// Calls `visit(process, first, rows)` for rows that are together.
   template <class Visit>
   void ForEachRun(const Visit& visit) const;
   void Pack();
@@ -354,7 +354,7 @@ struct AttemptCounts {
   /// belong to one chunk is known of them only.
   int64_t num_summed_attempts = 0;
 
-  /// Which of them repeat another is not known: each `ok` one is a chunk.
+  /// Retries among them cannot be identified, so each `ok` one counts as a chunk.
   void Add(const SummedAttempts& summed) {
     num_attempts = SaturatingAdd(num_attempts, summed.chunks);
     num_summed_attempts = SaturatingAdd(num_summed_attempts, summed.chunks);

@@ -39,7 +39,7 @@ std::string StandInOf(std::string_view name) {
   return stand_in;
 }
 
-// Millions of rows need not be gone through for it.
+// Lets the caller skip the pass over all rows if nothing changed.
 bool ChangesNothing(const Renumbering& renumbering) {
   for (uint32_t i = 0; i < renumbering.size(); ++i) {
     if (renumbering[i] != i) return false;
@@ -51,7 +51,7 @@ struct Nested {
   size_t index;
   uint32_t writer;
   int64_t stop_ns;
-  AttemptRow row;  ///< its times and faults are less than they were as soon as something lies inside
+  AttemptRow row;  ///< its times and faults are less than they were as soon as something is inside
   bool is_changed = false;
 };
 
@@ -60,7 +60,7 @@ void TakeOff(int64_t inner_ns, int64_t& outer_ns) {
   outer_ns = is_known ? std::max<int64_t>(0, outer_ns - inner_ns) : AttemptRow::kUnknown;
 }
 
-/// `inner` is complete: all that lies inside it was taken off. A record leaves out what its own writer has inside it.
+/// `inner` is complete: all that is inside it was taken off. A record leaves out what its own writer has inside it.
 /// So `inner` comes off the innermost chunk around it of each other writer. `before`: those that were open when it
 /// began.
 void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {

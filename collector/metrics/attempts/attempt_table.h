@@ -146,7 +146,7 @@ class AttemptTable {
 
   /// Rows that have no room in memory go there; it outlives this table.
   void SpillTo(RowSpill* spill) { rows_.SpillTo(spill); }
-  /// Nothing more comes before it is merged: packs what waits for more.
+  /// Call when this part is complete. Packs the rows that wait for more.
   void Seal() { rows_.Seal(); }
   void Add(const LogRef& log, const BeginFact& fact);
   void Add(const LogRef& log, const ChunkFact& fact);

@@ -133,7 +133,7 @@ class KnownQuantiles {
   std::map<std::pair<const int64_t*, size_t>, Quantiles> known_;
 };
 
-// The durations of several units, one after another; copied only where they do not stand together anyway.
+// The durations of several units, one after another; copied only where they are not together anyway.
 class JoinedDurations {
  public:
   // `most`: how many there may be.

@@ -14,7 +14,7 @@ namespace {
 const std::vector<uint32_t> kProcessOfLog = {0, 0, 1, 1, 2, 3, 3};
 const std::vector<uint32_t> kWriterOfLog = {0, 1, 2, 3, 4, 5, 5};
 
-/// As a log says it: half the time on CPU, a tenth waiting for one; `left_out_ns` lay inside and is left out.
+/// As a log says it: half the time on CPU, a tenth waiting for one; `left_out_ns` was inside and is left out.
 AttemptRow Row(uint32_t log, int64_t start_ns, int64_t stop_ns, int64_t left_out_ns = 0, uint32_t thread = 0) {
   static int64_t number = 0;
   AttemptRow row;

@@ -95,7 +95,7 @@ class BinnedReadings {
   std::vector<int64_t> rss_;  // of the bin that is filled now
   size_t in_bin_ = 0;         // how many it gets
   size_t middle_place_ = 0;
-  int64_t middle_ = 0;  // number of the chunk that stands there
+  int64_t middle_ = 0;  // number of the chunk that is there
   std::vector<BinPoint> medians_;
   FileMemory file_memory_;
 };

@@ -213,7 +213,7 @@ struct SlowPeriod {
   double excess_seconds() const { return duration_seconds - predicted_seconds; }
 };
 
-/// Where attempts belong. Hosts are those of the processes. Without names, files and datasets are no groups.
+/// Where attempts belong. Hosts are those of the processes. Without names, files and datasets are not groups.
 struct PeriodGroups {
   const std::vector<uint32_t>& dataset_of_input;  ///< in its pass
   const std::vector<uint32_t>& file_of_input;

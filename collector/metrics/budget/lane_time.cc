@@ -5,7 +5,7 @@ namespace {
 
 __extension__ typedef __int128 Int128;  // times of days in ns, times 2^40, pass 64 bits
 
-/// The part of an attempt that lies in the run, as a fraction.
+/// The part of an attempt that is in the run, as a fraction.
 struct Share {
   int64_t inside_ns = 0;
   int64_t whole_ns = 0;

@@ -15,7 +15,7 @@ inline int64_t LanesOfCores(double cores) { return std::llround(cores * static_c
 /// Lane nanoseconds of one attempt inside the run. The parts add up to the lane time, exactly; an owner that waits for
 /// its helpers holds no lane.
 struct LaneTime {
-  RunWindow inside;   ///< the part of the attempt's interval that lies in the run
+  RunWindow inside;   ///< the part of the attempt's interval that is in the run
   int64_t lanes = 0;  ///< occupied all along it, in units of 1 / `kOneLane`
   int64_t compute_ns = 0;
   int64_t cpu_wait_ns = 0;  ///< 0 where not known: then it is in `blocked_ns`
@@ -85,7 +85,7 @@ struct Change {
 };
 
 /// The steps of one sum, by kind: attempts begin and stop nearly in order, so each kind is nearly sorted as it comes,
-/// and takes far less room than if they stood in one list.
+/// and takes far less room than if they were in one list.
 struct Changes {
   LargeList<int64_t> begins_ns;  ///< one lane more
   LargeList<int64_t> stops_ns;   ///< one lane less

@@ -279,7 +279,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
       if (!around.has_value()) around.emplace(tasks);
       task = around->Find(attempt, thread, join.chunks_of_task);
     }
-    if (!is_lost) {  // else the task around it is no lane of its own
+    if (!is_lost) {  // else the task around it is not a lane of its own
       join.task_of_attempt[i] = task;
       ++(task == TaskJoin::kNone ? join.chunks_unjoined : join.chunks_joined);
     }

@@ -153,7 +153,7 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
   EXPECT_EQ(findings.attempts.rows[0].process, worker);
   EXPECT_EQ(findings.attempts.rows[0].recording_process(), 0u);
   EXPECT_EQ(findings.attempts.rows[1].process, worker);
-  EXPECT_EQ(findings.attempts.rows[2].process, 2u) << "it was no task's";
+  EXPECT_EQ(findings.attempts.rows[2].process, 2u) << "it belonged to no task";
   EXPECT_EQ(findings.attempts.bytes_of_process[worker].read, 500);
   EXPECT_EQ(findings.attempts.bytes_of_process[1].read, 0);
   EXPECT_EQ(findings.processes.processes[0].last_ns, kOrigin + 9 * kSecondNs);

@@ -66,7 +66,7 @@ TreeTotals Together(const TreeTotals& a, const TreeTotals& b) {
 }
 
 // PSS is read seldom. Where the tree held less than half of its peak at all of these times (a job of less than a second
-// is read right after its start), the largest of them is no peak.
+// is read right after its start), the largest of them is not a peak.
 TreeTotals WithTruePeaks(const TreeRun& tree) {
   TreeTotals totals = tree.totals;
   if (tree.samples > 0 && tree.largest_rss_with_pss < totals.tree_peak_rss_bytes.value_or(0) / 2) {

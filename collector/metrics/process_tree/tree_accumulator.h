@@ -7,10 +7,10 @@
 
 namespace crema {
 
-/// The figures of all trees together: sums of what was used, the largest of what was held. Of several runs, `origin` is
-/// that of the one of which the least is known; `start_ns` is the earliest; names, command, host and pid are of the run
-/// that began first; cores are those of each host once (source `mixed` where hosts differ), and the memory limit is the
-/// smallest. `commit` is empty where they differ, or one does not know it.
+/// The figures of all trees together: sums of what was used, the largest of what was held. With several runs `origin`
+/// is that of the one of which the least is known; `start_ns` is the earliest; names, command, host and pid are of the
+/// run that began first; cores are those of each host once (source `mixed` where hosts differ), and the memory limit is
+/// the smallest. `commit` is empty where they differ, or one does not know it.
 struct TreeFigures : TreeRunFact {
   TreeTotals totals;
   std::optional<int64_t> stop_ns;  ///< latest command's end; absent while one has none

@@ -371,7 +371,7 @@ class PlacedCuts {
   std::vector<Place> Take() { return std::move(places_); }
 
  private:
-  /// Each row of a list is compared with the row before it. If one has more events than that, they are no steps.
+  /// Each row of a list is compared with the row before it. If one has more events than that, they are not steps.
   void AddListed(uint32_t cut) {
     const bool is_first = places_.empty();
     places_.push_back({cut, is_first ? cut : places_.back().cut, is_first ? cut : places_.front().cut});

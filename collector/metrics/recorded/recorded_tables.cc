@@ -74,7 +74,7 @@ void SetAllocated(const AllocationSums& sums, SectionRow* row) {
   row->live_growth_bytes = sums.live_growth_bytes;
 }
 
-// As the source has it; what is no mangled name stays.
+// As the source has it; what is not a mangled name stays.
 std::string Demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
@@ -82,7 +82,7 @@ std::string Demangled(const std::string& name) {
   return status == 0 && text != nullptr ? std::string(text.get()) : name;
 }
 
-// Of two lines of a log, the later one.
+// Keeps the later one of two lines of a log.
 template <class Line>
 void KeepLaterLine(Line line, Line* kept) {
   if (std::tie(kept->is_last, kept->time_ns) < std::tie(line.is_last, line.time_ns)) *kept = std::move(line);

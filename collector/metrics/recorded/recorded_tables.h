@@ -148,7 +148,7 @@ class MemorySectionTable {
   GroupedSums<Path> paths_{kMaxPaths};
 };
 
-/// Names and values, from `attributes` of a fact; values that are no texts are left out.
+/// Names and values, from `attributes` of a fact; values that are not texts are left out.
 std::vector<std::pair<std::string, std::string>> AttributesOf(std::string_view attributes);
 
 /// Accumulator of the `attributes` of chunk lines. Until it is pruned it has room for twice `kMaxNames` names, each

@@ -284,7 +284,7 @@ void TakeKind(const std::vector<StackedFunction>& functions, WaitCount* count) {
     count->kind = kDevice;
     count->object = function.name;  // the outermost one is what was called
   }
-  if (is_held && !is_mutex && count->kind != kDevice) count->object.clear();  // what stood there was no holder
+  if (is_held && !is_mutex && count->kind != kDevice) count->object.clear();  // what was there was no holder
 }
 
 }  // namespace

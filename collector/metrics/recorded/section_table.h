@@ -84,7 +84,7 @@ class SectionTable {
   struct Path {
     SectionSums sums;
     int64_t chunks = 0;
-    bool has_sums = false;    // of chunks without a line: `chunks` is no count then
+    bool has_sums = false;    // of chunks without a line: `chunks` is not a count then
     QuantileSketch total_ns;  // of one chunk
 
     void Add(const Path& other) {

@@ -24,7 +24,7 @@ struct TaskSumsFindings {
 /// log and name counts, in whatever order they come.
 class TaskSumsTable {
  public:
-  /// Of `LatencyStep`, by name.
+  /// The parts of `LatencyStep`, by name.
   static constexpr std::pair<std::string_view, int64_t EventSumFact::*> kParts[] = {
       {"active", &EventSumFact::active_ns},
       {"queued", &EventSumFact::queued_ns},

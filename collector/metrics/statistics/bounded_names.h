@@ -209,7 +209,7 @@ class NamesByPosition {
   std::vector<Name> names_;
 };
 
-/// Several texts as one key. A text may hold any byte, so its length stands before it.
+/// Several texts as one key. A text may hold any byte, so its length is before it.
 inline std::string KeyOf(std::initializer_list<std::string_view> texts) {
   std::string key;
   for (const std::string_view text : texts) key.append(std::to_string(text.size())).append(":").append(text);

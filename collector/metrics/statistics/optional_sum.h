@@ -32,7 +32,7 @@ struct OptionalSum {
   std::optional<int64_t> Integer() const {
     return count > 0 && !IsTooLarge() ? std::optional<int64_t>(static_cast<int64_t>(sum)) : std::nullopt;
   }
-  /// No honest record's.
+  /// Only a corrupt log can overflow this.
   bool IsTooLarge() const {
     return sum < std::numeric_limits<int64_t>::min() || sum > std::numeric_limits<int64_t>::max();
   }

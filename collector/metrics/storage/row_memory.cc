@@ -51,7 +51,7 @@ void* RowSpill::MapFile(size_t bytes) {
   }
   unlink(name.c_str());
   if (IsInMemory(file)) {
-    problem_ = "it lies in memory";
+    problem_ = "it is in memory: tmpfs or ramfs";
   } else if (const int failure = posix_fallocate(file, 0, static_cast<off_t>(bytes)); failure != 0) {
     problem_ = strerror(failure);  // without room, a later write would kill the process (SIGBUS)
   } else {
@@ -107,7 +107,7 @@ void* MemoryPlace::Take(size_t bytes) const {
   if (file != nullptr) return file;
   auto* memory = static_cast<char*>(::operator new(bytes, std::align_val_t(AlignmentOf(bytes))));
   const size_t skipped = -reinterpret_cast<uintptr_t>(memory) % kLargePageBytes;
-  // Only a wish: a system without large pages goes on as it did.
+  // This is a hint; systems without huge pages ignore it.
   const size_t whole = (bytes - std::min(bytes, skipped)) / kLargePageBytes * kLargePageBytes;
   if (whole > 0) madvise(memory + skipped, whole, MADV_HUGEPAGE);
   return memory;

@@ -16,7 +16,7 @@
 
 namespace crema {
 
-/// Counts the memory of rows. What passes the limit lies in files of a directory, which have no name and are gone with
+/// Counts the memory of rows. What passes the limit is in files of a directory, which have no name and are gone with
 /// the process: the kernel takes their pages from memory where it is short, and reads them again when they are asked
 /// for. All figures stay exact. Where the directory has no room, or is in memory itself, rows stay in memory. May be
 /// used by several threads.

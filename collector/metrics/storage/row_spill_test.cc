@@ -93,11 +93,11 @@ TEST_F(RowsThatSpill, StayInMemoryWhereTheDirectoryIsMissing) {
 }
 
 TEST_F(RowsThatSpill, StayInMemoryWhereTheDirectoryIsInMemory) {
-  if (!IsInMemory("/dev/shm")) GTEST_SKIP() << "/dev/shm is no tmpfs";
+  if (!IsInMemory("/dev/shm")) GTEST_SKIP() << "/dev/shm is not a tmpfs";
   RowSpill spill("/dev/shm", 0);
   CheckRows(TakeRows(&spill));
   EXPECT_EQ(spill.spilled_bytes(), 0u);
-  EXPECT_EQ(spill.problem(), "it lies in memory");
+  EXPECT_EQ(spill.problem(), "it is in memory: tmpfs or ramfs");
 }
 
 TEST_F(RowsThatSpill, HaveListsInFilesWhileTheyAreToBeThere) {

@@ -218,7 +218,7 @@ void MeasureMemoryUtilization(const std::vector<WorkerLife>& workers, const std:
         StepsOfSamples(process.samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
     const std::vector<SampleStep> limits = StepsOfMemoryLimit(process, worker.start_ns, worker.stop_ns);
     if (limits.empty()) continue;
-    // A peak that no sample shows stands beside the last limit.
+    // A peak that no sample shows is beside the last limit.
     const std::optional<int64_t> peak = process.counts.rss_peak_bytes;
     if (const std::optional<double> ratio = Ratio(peak.value_or(0), limits.back().value); peak.has_value()) {
       most = std::max(most, ratio);

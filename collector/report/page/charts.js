@@ -1,5 +1,5 @@
 // The standard charts: Vega-Lite specifications, each drawn when it comes into view.
-const FACET_AXIS = 60, FACET_GAP = 28;  // pixels: axis and its title, once; what stands between two panels
+const FACET_AXIS = 60, FACET_GAP = 28;  // pixels: axis and its title, once; what is between two panels
 function setUpCharts() {
   const config = readData("chart-config"), source = document.getElementById("chart-script");
   const drawn = new Map();

@@ -1,4 +1,4 @@
-// The page itself: theme, list of sections, keys, tables, switches, and what of its state stands in the address.
+// The page itself: theme, list of sections, keys, tables, switches, and what of its state is in the address.
 "use strict";
 
 const $ = (selector, root = document) => root.querySelector(selector);

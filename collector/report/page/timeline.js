@@ -1,6 +1,6 @@
 // Set by a page that has a timeline.
 let zoomAsAddressed = () => {};
-// The timeline under the hand: pointer, wheel, keys, and what of it stands in the address.
+// The timeline under the hand: pointer, wheel, keys, and what of it is in the address.
 function setUpTimeline() {
   const canvas = $("#timeline-canvas"), given = readData("timeline-data");
   if (!canvas || !given) return;

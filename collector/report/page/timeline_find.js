@@ -30,7 +30,7 @@ function setUpTimelineFind(data, view, redraw, describeOf) {
   if (asked) { input.value = asked; find(); }
 }
 
-// What stands in the address, which anybody may have written.
+// What is in the address, which anybody may have written.
 function searchOf(text) {
   try {
     return decodeURIComponent(text);

@@ -15,7 +15,7 @@ function timelineRows(data) {
   }
   const rates = Array.from({ length: n }, (_, i) => (a.events[i] >= 0 && a.dur[i] > 0 ? a.events[i] / (a.dur[i] * unit) : -1));
   const fastest = [...rates].sort((l, r) => l - r)[Math.floor(n * .98)] || 1;
-  // groups of one worker's threads stand together
+  // groups of one worker's threads are together
   const many = data.rows.length, space = many <= 40 ? 5 : 2, height = many <= 8 ? 18 : many <= 24 ? 12 : many <= 40 ? 10 : many <= 100 ? 7 : 4;
   const tops = [], order = orderOf(data.rows);
   let y = TOP + BUSY + GAP;
@@ -54,7 +54,7 @@ function runsByRow(data) {
   return runs;
 }
 
-// Of attempts by start, the first that starts at `t` or later.
+// The first attempt, in order of start, that starts at `t` or later.
 function firstFrom(data, list, t) {
   let low = 0, high = list.length;
   while (low < high) {

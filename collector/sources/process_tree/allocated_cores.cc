@@ -81,7 +81,7 @@ Hierarchy FindHierarchy(const std::string& filesystem_root, const std::string& p
 
 std::optional<int64_t> Integer(const std::string& text) {
   int64_t value = 0;
-  return absl::SimpleAtoi(text, &value) ? std::optional(value) : std::nullopt;  // `max` is no number
+  return absl::SimpleAtoi(text, &value) ? std::optional(value) : std::nullopt;  // `max` is not a number
 }
 
 std::optional<double> ReadQuota(const std::string& directory, bool is_v2) {

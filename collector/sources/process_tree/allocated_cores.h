@@ -14,7 +14,7 @@ struct CgroupLimits {
   std::optional<int64_t> memory_limit_bytes;  ///< least limit of the group and those above it; absent: none
 };
 
-/// Reads /proc/PROCESS/cgroup, /proc/self/mountinfo and the controllers' files. `filesystem_root` stands before all
+/// Reads /proc/PROCESS/cgroup, /proc/self/mountinfo and the controllers' files. `filesystem_root` precedes all
 /// paths; empty but in tests. `process`: a pid, or `self`.
 CgroupLimits ReadCgroupLimits(const std::string& filesystem_root = {}, const std::string& process = "self");
 

@@ -76,7 +76,7 @@ TEST(CannedTrees, CountersThatFallStayWhereTheyWere) {
   const TreeSampleFact sample = ledger.Sample(0);
   EXPECT_EQ(sample.cpu_user_ns, (500 + 70) * kTickNs);
   EXPECT_EQ(sample.cpu_system_ns, (70 + 8) * kTickNs);  // this one rose
-  EXPECT_EQ(sample.rss_bytes, 900 * kPage);             // this one is no counter
+  EXPECT_EQ(sample.rss_bytes, 900 * kPage);             // this one is not a counter
   const TreeTotals totals = ledger.Totals();
   EXPECT_EQ(totals.cpu_user_ns, (500 + 70) * kTickNs);
   EXPECT_EQ(totals.major_faults, 9);

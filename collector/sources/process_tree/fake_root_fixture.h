@@ -1,4 +1,4 @@
-// A root of a file system for tests: what stands below it passes for /proc and /sys.
+// A root of a file system for tests: what is below it passes for /proc and /sys.
 #pragma once
 
 #include <stdlib.h>

@@ -33,7 +33,7 @@ std::string_view ReadDescriptor(int descriptor, ProcBuffer* buffer) {
   return {buffer->data(), length};
 }
 
-// Calls `field(name, value)` for each `name: value` line; the value begins at its first character that is no blank.
+// Calls `field(name, value)` for each `name: value` line; the value begins at its first character that is not a blank.
 template <class Field>
 void ForEachField(std::string_view text, Field field) {
   while (!text.empty()) {
@@ -53,7 +53,7 @@ std::optional<int64_t> Number(std::string_view text, int base = 10) {
   return static_cast<int64_t>(number);
 }
 
-/// Of the field of this name.
+/// The number in the field of this name.
 std::optional<int64_t> NumberOf(std::string_view text, std::string_view field) {
   std::optional<int64_t> number;
   ForEachField(text, [&](std::string_view name, std::string_view value) {

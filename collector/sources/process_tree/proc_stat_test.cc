@@ -6,7 +6,7 @@
 namespace crema {
 namespace {
 
-// Of a real machine, but for the name and the counters.
+// From a real machine; only the name and the counters were changed.
 constexpr char kAfterName[] =
     " S 4711 4712 4713 0 -1 4194304 102 11 21 22 31 32 41 42 20 0 7 0 71066 3133440 388 18446744073709551615 "
     "94289263431680 94289263451561 140732571274336 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n";

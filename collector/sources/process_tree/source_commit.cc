@@ -51,7 +51,7 @@ std::optional<std::string> FirstLine(const fs::path& path) {
   return std::string(Trimmed(line));
 }
 
-/// What stands behind `prefix` in the first line of a file; nullopt where it begins otherwise.
+/// What is behind `prefix` in the first line of a file; nullopt where it begins otherwise.
 std::optional<std::string> Behind(std::string_view prefix, const std::string& line) {
   if (line.compare(0, prefix.size(), prefix) != 0) return std::nullopt;
   return std::string(Trimmed(std::string_view(line).substr(prefix.size())));

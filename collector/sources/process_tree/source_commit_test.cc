@@ -37,7 +37,7 @@ TEST_F(SourceCommitTest, OwnVariableComesBeforeThoseOfCiSystemsAndTheseBeforeGit
   EXPECT_EQ(found({{"CREMA_COMMIT", "r123"}}).source, "CREMA_COMMIT");
   EXPECT_EQ(found({{"CREMA_COMMIT", ""}, {"CI_COMMIT_SHA", kOther}}).id, kOther);
   EXPECT_EQ(found({{"CI_COMMIT_SHA", kOther}}).source, "CI_COMMIT_SHA");
-  EXPECT_EQ(found({{"BUILDKITE_COMMIT", "HEAD"}}).id, kHash) << "a name is no hash";
+  EXPECT_EQ(found({{"BUILDKITE_COMMIT", "HEAD"}}).id, kHash) << "a name is not a hash";
   EXPECT_EQ(found({}).source, "git");
   EXPECT_EQ(found({{"CREMA_COMMIT", std::string(1000, 'x')}}).id.size(), 100u);
 }

@@ -90,7 +90,7 @@ struct TreeLogReading {
   int64_t unknown = 0;                ///< lines of a type that this reader does not know
   std::vector<std::string> problems;  ///< `file:line: what`, the first ten
 
-  /// Of the line that was read last.
+  /// Adds a problem of the line that was read last.
   void AddProblem(const std::string& path, std::string_view what);
 };
 

@@ -12,7 +12,7 @@ namespace crema {
 /// the tree only where the root is the subreaper of its descendants (prctl(2)).
 class TreeScanner {
  public:
-  /// `filesystem_root` stands before `/proc`; empty but in tests.
+  /// `filesystem_root` precedes `/proc`; empty but in tests.
   explicit TreeScanner(int root_pid, std::string filesystem_root = {});
 
   /// The tree of a process that is itself part of it. Its pid is not looked for again once it has ended.

@@ -78,12 +78,12 @@ Json TextOrNull(const Json& record, const char* key) {
   return text.empty() || text == "None" ? Json() : Json(text);
 }
 
-/// roastcoffea's own names are one section each: a slash in one is no path.
+/// roastcoffea's own names are one section each: a slash in one is not a path.
 std::string PathOf(const std::string& name, bool has_section_paths) {
   return has_section_paths ? name : PathPartOfName(name);
 }
 
-/// What lies inside each section, by its path; what lies in no other one, by the empty path.
+/// What is inside each section, by its path; what is in no other one, by the empty path.
 std::map<std::string, int64_t> InnerNanoseconds(const std::map<std::string, int64_t>& total_ns) {
   std::map<std::string, int64_t> inner_ns;
   for (const auto& [path, ns] : total_ns) {
@@ -373,8 +373,8 @@ absl::StatusOr<RoastcoffeaMeasurement> ReadRoastcoffea(const std::string& direct
   RoastcoffeaMeasurement measurement;
   measurement.metrics = Json::parse(WithoutNonFinite(*text), nullptr, /*allow_exceptions=*/false);
   if (!measurement.metrics.is_object()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: is no JSON object; save the measurement again with roastcoffea", (path / kMetrics).string()));
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: is not a JSON object; save the measurement again with roastcoffea", (path / kMetrics).string()));
   }
   const size_t comma = times->find(',');
   double start = 0, stop = 0;

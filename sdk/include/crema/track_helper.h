@@ -8,7 +8,7 @@ namespace crema {
 
 /// Until the end of the scope, this thread works for the chunk of `handle`: its CPU time, its time runnable without a
 /// CPU, its sections (marked as a helper's, below the section where the handle was taken) and its metrics are the
-/// chunk's. On the chunk's own thread, and inside another helper of the same chunk, it does nothing, so it can stand at
+/// chunk's. On the chunk's own thread, and inside another helper of the same chunk, it does nothing, so it can be at
 /// the top of any parallel body. End it before the chunk ends: what comes later is counted as dropped. Never throws.
 ///
 ///     tbb::parallel_for(range, [handle = chunk.handle()](const auto& part) {

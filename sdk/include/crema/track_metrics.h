@@ -34,7 +34,7 @@ struct ChunkHandle {
 ///     chunk.SetEvents(events.size());
 ///
 /// Inside a chunk of the same thread that has the same identity, or when it names no file and no range, it is a section
-/// named `(chunk)` of that one, and its data are the outer's. Of another identity it is a chunk of its own, whose CPU
+/// named `(chunk)` of that one, and its data are the outer's. With another identity it is a chunk of its own, whose CPU
 /// time is not the outer's.
 class TrackMetrics {
  public:

@@ -24,7 +24,7 @@ void RecordRequest(std::string_view server, std::string_view operation, std::int
 
 /// One request to storage, from here to the end of the scope: its wall time, and what the caller says of its bytes, go
 /// to the row of this server (or mount) and operation in the chunk that this thread works for. Requests may overlap and
-/// nest: their times add up, and are no part of a section's. Left by an exception, it failed. It ends on the thread
+/// nest: their times add up, and are not part of a section's. Left by an exception, it failed. It ends on the thread
 /// that began it, inside its chunk; otherwise it is not recorded, and counted as misuse. A request that was waited for
 /// elsewhere is recorded by `RecordRequest`. Never throws.
 ///

@@ -535,7 +535,7 @@ void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, Jso
     line->Raw(line->EndsWith('[') ? "[" : ",[");
     line->Unsigned(row.index);
     line->Raw(",");
-    // From the rounded ends, so that an occurrence ends no later than what it lies in.
+    // From the rounded ends, so that an occurrence ends no later than what it is in.
     const std::int64_t start_ns = rate.Nanoseconds(occurrence.start_ticks - start_ticks);
     line->Integer(start_ns);
     line->Raw(",");

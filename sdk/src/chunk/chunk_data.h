@@ -30,7 +30,7 @@ struct MetricRow {
 
 struct CutRow {
   std::string_view name;
-  std::string_view path;  ///< as it stands inside a JSON string; empty: the cut is one of a list
+  std::string_view path;  ///< as it is inside a JSON string; empty: the cut is one of a list
   std::string_view flow;
   std::int64_t events = 0;
   std::int64_t seen = -1;  ///< -1: not known
@@ -40,7 +40,7 @@ struct CutRow {
 };
 
 struct MemoryRow {
-  std::string_view path;  ///< as it stands inside a JSON string
+  std::string_view path;  ///< as it is inside a JSON string
   std::uint64_t count = 0;
   std::int64_t delta_bytes = 0;
   std::int64_t min_bytes = 0;
@@ -77,10 +77,10 @@ struct RequestRow {
 
 /// How often the thread was seen in a wait of this kind.
 struct WaitRow {
-  std::string_view path;  ///< of the section, as it stands inside a JSON string
+  std::string_view path;  ///< of the section, as it is inside a JSON string
   std::string_view object;
   std::string_view kind;   ///< a literal
-  std::string_view stack;  ///< its functions, as they stand in a line; kept by the sampler
+  std::string_view stack;  ///< its functions, as they are in a line; kept by the sampler
   std::uint64_t samples = 0;
 };
 

@@ -21,7 +21,7 @@ class ValueSketch {
   bool Add(double value, std::uint64_t times, Arena* arena, std::size_t* room) noexcept {
     const std::uint64_t bucket = FinestBucket(value);
     if (capacity_ != 0) {
-      // Nearly always the bucket is known, and in the first or second place where it may stand. Which one is no branch:
+      // Nearly always the bucket is known, and in the first or second place where it may be. Which one is not a branch:
       // values come in no order, and the processor would guess wrong.
       const std::uint64_t wanted = Coarser(bucket, shift_);
       const std::uint32_t first = FirstPlace(wanted);

@@ -28,7 +28,7 @@ struct OpenActivity {
   double inner_seconds = 0;  ///< what was recorded inside
 };
 
-/// Fields of a chunk's identity as they stand in its lines, `,"dataset":"ttbar"`.
+/// Fields of a chunk's identity as they are in its lines, `,"dataset":"ttbar"`.
 struct IdentityParts {
   std::string_view dataset;
   std::string_view file;

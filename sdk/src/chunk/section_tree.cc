@@ -35,7 +35,7 @@ void Forget(SectionNode* node) {
   node->allocation_site.store(0, kRelaxed);  // of a helper it depends on where the chunk was
 }
 
-/// Of `node` and all below it.
+/// Occurrences of `node` and all below it.
 std::uint64_t OccurrencesFrom(const SectionNode* node) {
   std::uint64_t occurrences = node->count.load(kRelaxed);
   ForEachDescendant(node, [&](const SectionNode* below) { occurrences += below->count.load(kRelaxed); });
@@ -308,7 +308,7 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
     if (!is_measured && OccurrencesFrom(child) == 0) return;  // else: a helper's starting path
     SectionNode* node = FindOrAddKept(to, std::string_view(child->name(), child->name_length));
     if (node == nullptr) return AddTo(&dropped_, OccurrencesFrom(child));  // the time stays in the parent's self time
-    // What lies inside is read first: so it is never more than what it lies in, while the thread runs on.
+    // What is inside is read first: so it is never more than what it is in, while the thread runs on.
     const std::uint64_t below = MergeChildren(source, child, node);
     const std::uint64_t ticks = TicksSoFar(child, source.running);
     children_ticks += ticks;

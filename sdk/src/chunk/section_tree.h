@@ -87,7 +87,7 @@ class SectionTree {
 
   SectionNode* root() noexcept { return &root_.node; }
   /// The child with this name, created if need be. Beyond the limits, which is counted, a child without a row: what
-  /// lies inside it must not be taken for what lies beside it. Inside such a child, nullptr.
+  /// is inside it must not be taken for what is beside it. Inside such a child, nullptr.
   SectionNode* FindOrAdd(SectionNode* parent, std::string_view name) noexcept;
   /// Adds everything that `other` measured, below the node of this tree that has the path of `at` in its own tree
   /// (nullptr: the root). Where `other` is the tree outside chunks of a thread that may be running, sections that it
@@ -120,7 +120,7 @@ class SectionTree {
   std::size_t size_ = 0;
   int mostly_unused_ = 0;  ///< chunks in a row that left most paths unused
   std::atomic<std::uint64_t> dropped_{0};
-  bool merged_ = false;  ///< self times stand in `self_ticks`
+  bool merged_ = false;  ///< self times are in `self_ticks`
 };
 
 /// `node`, or the section around it where it is one that found no place.

@@ -317,11 +317,11 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
     Recorder* recorder = CurrentRecorder();
     // Entered before this process was forked: it is the parent's, and ends there.
     if (recorder == nullptr || recorder->clock.IsBeforeStart(start_ticks)) return;
-    CountMisuse("a section ended on another thread, or after what it lay in: it is not recorded");
+    CountMisuse("a section ended on another thread, or after the guard around it: it is not recorded");
     return;
   }
   const bool is_innermost = context->current.load(kRelaxed) == node;  // then the chunk was suspended meanwhile
-  // Guards inside this one are still to end: what lies inside ends with it.
+  // Guards inside this one are still to end: what is inside ends with it.
   while ((open = context->current.load(kRelaxed)) != node) {
     AddOpenOccurrence(open, now_ticks);
     context->current.store(open->parent, std::memory_order_release);
@@ -338,7 +338,7 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
 
 void CountUnmatchedExit() noexcept {
   if (t_context == nullptr || WasForked()) return;
-  CountMisuse("a section ended on another thread, or after what it lay in: it is not recorded");
+  CountMisuse("a section ended on another thread, or after the guard around it: it is not recorded");
 }
 
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept {

@@ -165,7 +165,7 @@ class ErrnoAndCancelGuard {
 
 struct TaskFrame;
 
-/// Adds to the frame around this one which of its time was this one's, up to these readings. What lies inside no other
+/// Adds to the frame around this one which of its time was this one's, up to these readings. What is inside no other
 /// frame of the thread counts once then, in the sections around it, too.
 void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept;
 /// Takes the time of a task that ended off the chunk or helper scope around it, and off the sections that are open

@@ -94,7 +94,7 @@ TrackActivity::~TrackActivity() {
     return;
   }
   if (depth == 0) {
-    CountMisuse("an activity ended on another thread, or after what it lay in: it is not recorded");
+    CountMisuse("an activity ended on another thread, or after the guard around it: it is not recorded");
     return;
   }
   if (frame_->activities.size() > depth)

@@ -111,7 +111,7 @@ TrackHelper::~TrackHelper() {
     // Also in a forked child, where the scope is the parent's and there is nothing to say.
     if (helper->chunk->recorder_pid == recorder->pid) {
       helper->guard_is_gone.store(true);
-      CountMisuse("a helper scope ended on another thread, or before what lies inside it: it is not recorded");
+      CountMisuse("a helper scope ended on another thread, or before a guard inside it: it is not recorded");
     }
     return;
   }

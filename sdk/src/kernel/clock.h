@@ -63,7 +63,7 @@ std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherw
 // PerfCounters: one thread's performance counters, opened at the first use.
 
 /// The number of the event, unique in the kernel (perf_event_open(2), PERF_EVENT_IOC_ID). Inodes do not
-/// distinguish events: an eventfd(2) of the program has the same. nullopt, with errno set, if `fd` is no event.
+/// distinguish events: an eventfd(2) of the program has the same. nullopt, with errno set, if `fd` is not an event.
 std::optional<std::uint64_t> PerfEventId(int fd) noexcept;
 /// For the calling thread; -1 with errno set.
 int OpenPerfEvent(perf_event_attr* attributes) noexcept;

@@ -27,7 +27,7 @@ bool IsLineOfNumbers(std::string_view text, int numbers) {
   const char* at = text.data();
   for (;;) {
     const char* const number = at;
-    while (static_cast<unsigned char>(*at - '0') < 10) ++at;  // the last character is no digit
+    while (static_cast<unsigned char>(*at - '0') < 10) ++at;  // the last character is not a digit
     if (at == number) return false;
     if (--numbers == 0) return at == &text.back();
     if (*at++ != ' ') return false;

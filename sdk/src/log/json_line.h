@@ -26,7 +26,7 @@ inline std::optional<std::int64_t> Known(std::int64_t value) noexcept {
   return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
 }
 
-/// Whether `text` stands inside a JSON string, and as a part of a path, as it is.
+/// Whether `text` is inside a JSON string, and as a part of a path, as it is.
 bool IsPlain(std::string_view text) noexcept;
 
 /// Appends JSON without checking its structure: the caller says what follows what. Grows by realloc(3) and never

@@ -153,7 +153,7 @@ class LogFile {
   std::string_view path() const noexcept { return path_.view(); }
   /// Whether it was removed, and has not been made anew yet.
   bool is_missed() const noexcept { return removed_; }
-  /// How often it was made anew: what stood in it before is gone.
+  /// How often it was made anew: what was in it before is gone.
   std::uint32_t times_made_anew() const noexcept { return times_made_anew_.load(std::memory_order_relaxed); }
   /// The last lines come now: a log that was closed is opened again without delay.
   void ExpectLast() noexcept { ending_ = true; }
@@ -201,7 +201,7 @@ class LogFile {
   FixedText<PATH_MAX> path_;
   std::string_view first_line_;
   std::mutex mutex_;                                ///< for a log that has to be begun; else no write takes it
-  std::atomic<bool> begun_{false};                  ///< its first line stands in it
+  std::atomic<bool> begun_{false};                  ///< its first line is in it
   std::atomic<std::int64_t> not_anew_until_ns_{0};  ///< CLOCK_MONOTONIC; 0: it was not missed
   std::atomic<bool> removed_{false};
   bool is_missed_ = false;  ///< it was closed; with the mutex held

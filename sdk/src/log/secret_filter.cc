@@ -247,7 +247,7 @@ bool IsNameInErrors(std::string_view name) {
       name, {"token", "auth", "authz", "bearer", "cred", "creds", "credential", "credentials", "secret", "signature"});
 }
 
-/// The first secret in the text that is no part of an address: `Bearer abc.def`, `password=abc`, `Cookie: abc`.
+/// The first secret in the text that is not part of an address: `Bearer abc.def`, `password=abc`, `Cookie: abc`.
 std::string_view SecretIn(std::string_view text) {
   for (std::size_t at = text.find_first_of("=: "); at != kNone; at = text.find_first_of("=: ", at + 1)) {
     const std::string_view name = NameBefore(text, at);

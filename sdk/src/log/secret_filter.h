@@ -18,9 +18,9 @@ class SecretFilter {
   struct Shown {
     std::string_view text;
     bool hides_value = false;  ///< `***` stands for what followed
-    std::string_view rest;     ///< what stands behind that again
+    std::string_view rest;     ///< what is behind that again
   };
-  /// For the next argument; the texts stand in it.
+  /// For the next argument; the texts are in it.
   Shown Next(std::string_view argument) noexcept;
 
  private:

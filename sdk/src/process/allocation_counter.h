@@ -32,7 +32,7 @@ enum AllocationRoot : std::uint32_t {
   kAllocationProbe = 4,
   kFirstNamedSite = 5,
 };
-/// Not a site: what allocates is no part of the program that is measured.
+/// Not a site: what allocates is not part of the program that is measured.
 inline constexpr std::uint32_t kOwnAllocation = UINT32_MAX;
 
 using OperatorNew = void*(std::size_t);

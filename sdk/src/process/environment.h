@@ -6,7 +6,7 @@
 
 namespace crema::internal {
 
-/// Of `Options`: whoever has them elsewhere need not allocate.
+/// The texts of `Options`, as views: nobody who keeps the texts elsewhere has to allocate.
 struct OptionTexts {
   std::string_view directory;
   std::string_view run_id;

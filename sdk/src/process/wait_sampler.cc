@@ -24,7 +24,7 @@
 namespace crema::internal {
 namespace {
 
-/// As they stand in the log, by `WaitKind`.
+/// As they are in the log, by `WaitKind`.
 constexpr std::string_view kKindNames[static_cast<int>(WaitKind::kOther) + 1] = {
     "running",    "lock or condition", "read", "write", "sync", "network", "poll", "sleep", "child process",
     "page fault", "interpreter lock",  "other"};
@@ -443,7 +443,7 @@ std::uint32_t WaitSampler::StackOf(const ThreadState& thread, std::int64_t turns
       break;
     }
     const bool has_rules = FindFunction(file, registers.inside(), &function);
-    // Of the C library's functions only the outermost is kept: it has a name that the program knows.
+    // Keeps only the outermost of the C library's functions: it has a name that the program knows.
     const bool is_in_last_file = file.map == last.map;
     const bool replaces_last = is_in_last_file && IsCLibrary(file);
     if (replaces_last) functions_.CutTo(begin);

@@ -141,7 +141,7 @@ class WaitSampler {
 };
 
 /// Moves what was seen of the thread, which is the calling one, while it worked in `frame` to the frame's data. Paths
-/// stand below `prefix`, which is escaped.
+/// are below `prefix`, which is escaped.
 void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) noexcept;
 
 }  // namespace crema::internal

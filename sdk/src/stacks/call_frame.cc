@@ -53,7 +53,7 @@ constexpr std::uint64_t kStackRegister = UINT64_MAX - 1;
 constexpr std::uint64_t kReturnRegister = UINT64_MAX;
 #endif
 
-// How a pointer stands in a table (LSB 5.0, 10.5.1).
+// How a pointer is encoded in a table (LSB 5.0, 10.5.1).
 constexpr std::uint8_t kOmitted = 0xff;
 constexpr std::uint8_t kFormatMask = 0x0f;
 constexpr std::uint8_t kAbsolute = 0x00;
@@ -65,7 +65,7 @@ constexpr std::uint8_t kRelativeToPlace = 0x10;
 constexpr std::uint8_t kRelationMask = 0x70;
 constexpr std::uint8_t kSortedTable = 0x3b;  // relative to the header, 4 bytes, signed
 
-/// Reads numbers and pointers as they stand in a piece of a table of .eh_frame; once it is beyond the end, only zeros.
+/// Reads numbers and pointers as they are in a piece of a table of .eh_frame; once it is beyond the end, only zeros.
 class Cursor {
  public:
   Cursor() = default;
@@ -567,7 +567,7 @@ Step StepOut(const LoadedFile& file, const FunctionEntry& function, const StackB
   std::uintptr_t address = 0;
   if (!AddressOf(now.address, bounds, *registers, file.memory, &address)) return Step::kUnknown;
   if (address < registers->stack || address > bounds.high || address % sizeof(void*) != 0) return Step::kUnknown;
-  // What is saved lies between the stack pointer and the caller's.
+  // What is saved is between the stack pointer and the caller's.
   const auto load = [&](const RegisterRule& rule, std::uintptr_t same, std::uintptr_t* value) {
     *value = same;
     if (rule.kind == RegisterRule::kSame) return true;

@@ -169,7 +169,7 @@ struct ThreadStacks {
   ChunkPositions positions;
 };
 
-/// Why there are no stacks, or not all. The texts stand in the log.
+/// Why there are no stacks, or not all. The texts are in the log.
 enum class NoStacks : std::uint8_t {
   kNotSupported,
   kSignalInUse,
@@ -190,7 +190,7 @@ class NativeStacks {
  public:
   using Handler = void (*)(int, siginfo_t*, void*);
 
-  /// On, if stacks are asked for. Of several copies of the SDK the recorder's own calls it: its handler knows all
+  /// On, if stacks are asked for. With several copies of the SDK, the recorder's own calls it: its handler knows all
   /// threads.
   void Start() noexcept;
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }

@@ -47,7 +47,7 @@ class StackTable {
     std::uint16_t place = 0;
     SampleCount count;
   };
-  /// Where a stack was seen: the dataset, as it stands in a line, and the section's names, from the outermost inwards.
+  /// Where a stack was seen: the dataset, as it is in a line, and the section's names, from the outermost inwards.
   struct Place {
     std::uint64_t hash = 0;
     std::uint32_t text = 0;
@@ -74,7 +74,7 @@ class StackTable {
   StackFrame* NextFrames() noexcept {
     return room_.frames - frame_count_ < kMostFrames ? nullptr : frames_ + frame_count_;
   }
-  /// Counts the stack of which `depth` frames stand there; nothing is there, and it is one of the others, if 0.
+  /// Counts the stack of which `depth` frames are there; nothing is there, and it is one of the others, if 0.
   void Count(std::uint16_t place, std::size_t depth, const SampleCount& count) noexcept;
   /// Adds what `other` has counted, with its squares times `inflation`.
   void Merge(const StackTable& other, double inflation) noexcept;

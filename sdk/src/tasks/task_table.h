@@ -112,7 +112,7 @@ struct EventNodes {
   std::uint32_t by_stop[kMost];
 };
 
-/// Divides [start_ns, stop_ns) by the first `count` nodes, and adds to their modules what lay on the critical path.
+/// Divides [start_ns, stop_ns) by the first `count` nodes, and adds to their modules what was on the critical path.
 /// `*open`: nodes that have not ended; they end with the event.
 EventParts DivideLatency(EventNodes* nodes, std::uint32_t count, std::int64_t start_ns, std::int64_t stop_ns,
                          std::uint32_t* open) noexcept;
@@ -183,7 +183,7 @@ struct ThreadTasks {
 /// Events of one dataset that ended.
 struct EventRow {
   EventRow* next = nullptr;
-  std::string_view dataset;  ///< as it stands in lines, `"dataset":"ttbar"` with a comma before
+  std::string_view dataset;  ///< as it is in lines, `"dataset":"ttbar"` with a comma before
   std::int64_t count = 0, failed = 0, tasks = 0;
   std::int64_t not_divided = 0;  ///< of `count`: more tasks than an event keeps; their latency is in `rest_ns`
   std::int64_t first_start_ns = INT64_MAX, last_stop_ns = 0;

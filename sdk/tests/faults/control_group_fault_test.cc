@@ -138,7 +138,8 @@ TEST(ControlGroupFault, ItMayStartNoMoreThreads) {
 
 /// Fault [kernel]: a quota of CPU time (`cpu.max`) that stops the process most of the time
 /// Program: nothing
-/// Recorded: everything; the quota is the process's `cores`, and the time for which it was stopped is no CPU time
+/// Recorded: everything; the quota is the process's `cores`, and the time for which it was stopped does not count as
+/// CPU time
 TEST(ControlGroupFault, ItsProcessorIsAFifth) {
   const ControlGroup group({"cpu", "cpu.max", "cpu.cfs_quota_us", "20000 100000", "20000"});
   SKIP_WITHOUT(group);

@@ -1,4 +1,4 @@
-// Of four threads that read and compute, one is bound to a core that other programs keep busy.
+// Four threads read and compute; one is bound to a core that other programs keep busy.
 //
 // expected: One thread waited for a CPU that other programs used.
 // names: runnable but got no CPU|waiting for a CPU|short of CPU

@@ -1,4 +1,4 @@
-// A thread spins until its reader has the data. Two thirds of its CPU time is no work.
+// A thread spins until its reader has the data. Two thirds of its CPU time do no work.
 //
 // expected: Section load takes most of the chunks' time, all of it on a CPU.
 // names: section load

@@ -38,7 +38,7 @@ struct SectionNode {
   std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for; `kUnknownCpu`: the kernel refused a reading
   std::int64_t cpu_start_ns = 0;
   std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
-  bool plain_name = false;       ///< stands in a path as it is, without escapes
+  bool plain_name = false;       ///< is in a path as it is, without escapes
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
   /// What the guard has of an open occurrence whose `start_ticks` moved, since its chunk was suspended meanwhile; else
