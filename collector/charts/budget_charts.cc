@@ -27,13 +27,6 @@ Json GroupColours(const BudgetRows& budget) {
   return ColourScale(names, colours);
 }
 
-/// As the budget names it elsewhere.
-std::string SpokenPart(std::string part) {
-  if (const BudgetPartKind* kind = FindBudgetPart(part)) return std::string(kind->name);
-  absl::c_replace(part, '_', ' ');
-  return part;
-}
-
 /// A figure in per cent with the parts of its scale.
 struct Bullet {
   std::string label;
@@ -68,7 +61,6 @@ void AddZones(const Bullet& bullet, double top, Json* zones) {
 
 constexpr size_t kMostBars = 25;
 constexpr char kOther[] = "(other)";
-constexpr char kNoSections[] = "no section was recorded; put TrackSection guards around the steps of a chunk";
 
 bool IsOther(const SectionRow& section) { return section.path == kOther; }
 
@@ -173,7 +165,7 @@ Drawing DrawActivityBreakdown(const ChartInput& input) {
   const std::optional<BudgetRows> other = input.baseline == nullptr ? std::nullopt : ReadBudget(*input.baseline);
   Json values = {{"groups", GroupColours(*budget)}};
   for (const BudgetPart& part : budget->parts) {
-    Json row = {{"part", SpokenPart(part.part)},
+    Json row = {{"part", part.name()},
                 {"group", part.group},
                 {"seconds", part.core_seconds},
                 {"share", Rounded(100 * part.share)},
@@ -261,7 +253,7 @@ Drawing DrawContention(const ChartInput& input) {
 Drawing DrawSectionIcicle(const ChartInput& input) {
   const std::vector<SectionRow> sections = KnownSections(*input.measurement);
   const double whole = WholeOf(sections);
-  if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
+  if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(WhyNoRows("sections", *input.measurement));
   IcicleLayout layout(sections, whole);
   return {FilledTemplate("section_icicle", {{"cells", std::move(layout.cells())}}),
           fmt::format("{} of chunk time; width is time; nested sections are below", HumanDuration(whole))};
@@ -272,7 +264,7 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
   SortLargestFirst(&sections, [](const SectionRow& a) { return *a.self; });
   const size_t all = sections.size();
   if (all > kMostBars) sections.resize(kMostBars);
-  if (!HasNamed(sections)) return NotDrawn(kNoSections);
+  if (!HasNamed(sections)) return NotDrawn(WhyNoRows("sections", *input.measurement));
   const double busy = TimeOfThreads(*input.measurement).value_or(0);
   const std::map<std::string, double> baseline = SelfTimes(input.baseline);
   Json values;

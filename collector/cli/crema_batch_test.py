@@ -50,6 +50,17 @@ class BatchTest(run_test_case.RunTestCase):
         self.assertEqual([metrics[name] for name in counted], [5, 1, 0, 1])
         self.assertNotIn("tasks failed", document["headline"])  # its chunk without a result is named
 
+    def test_of_jobs_without_records_no_part_of_the_budget_is_shown_as_zero(self):
+        document = self.collect(SAMPLES / "slurm/jobs.txt")
+        parts = {row["part"]: row["core_seconds"] for row in document["budget"]}
+        self.assertAlmostEqual(sum(parts.values()), document["metrics"]["core_seconds"])
+        self.assertEqual({row["chunks"] for row in document["workers"]}, {None}, "nobody counted them")
+        for options in ([], ["--table", "budget"]):
+            command = [run_test_case.CREMA, "show", str(self.directory), "-q", *options]
+            text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            self.assertRegex(text, r"CPU in your code +[–-] +[–-]")
+            self.assertNotRegex(text, r" 0 s +0\.0 %")
+
     def test_what_a_script_records_beside_its_steps_is_its_jobs(self):
         records = self.directory.parent / "with_script"
         records.mkdir()

@@ -178,6 +178,21 @@ class Show(unittest.TestCase):
             self.assertLessEqual(max(map(len, result.stdout.splitlines())), 72, table)
             self.assertIsNotNone(json.loads(crema("show", self.records, "--table", table, "--json").stdout))
 
+    def test_an_empty_table_says_what_would_fill_it(self):
+        measurement = os.path.join(self.directory, "of_true")
+        self.assertEqual(crema("run", "-q", "-o", measurement, "--", "true").returncode, 0)
+        for table, text in (
+            ("verdicts", "most verdicts need chunks (TrackMetrics)"),
+            ("chunk_fits", "a fit needs 8 ok ones of one dataset"),
+            ("expected_time", "a fit needs 8 ok ones of one dataset"),
+            ("chunk_size_advice", "a fit needs 8 ok ones of one dataset"),
+            ("budget", "no budget: no process recorded a chunk"),
+            ("workers", "put TrackMetrics around a chunk of work"),
+            ("hosts", "put TrackMetrics around a chunk of work"),
+            ("threads", "put TrackMetrics around a chunk of work"),
+        ):
+            self.assertIn(text, crema("show", measurement, "--table", table, "-q").stdout.replace("\n", " "), table)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,12 +4,18 @@
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/measurement/budget_parts.h"
 
 namespace crema {
 
 std::string CoreTime(double core_seconds) {
   if (kShortInSeconds.Holds(core_seconds)) return HumanCount(core_seconds) + " core-seconds";
   return HumanDuration(core_seconds) + " of core time";
+}
+
+std::string BudgetPart::name() const {
+  const BudgetPartKind* known = FindBudgetPart(part);
+  return std::string(known == nullptr ? part : known->name);
 }
 
 double BudgetRows::Share(std::string_view part) const {
@@ -157,9 +163,24 @@ bool OthersMayBeBusy(const Measurement& measurement, double from, double until, 
   return kMostOfIt.Holds(sum / gap);
 }
 
+std::vector<BudgetRow> KnownBudget(const Measurement& measurement) {
+  std::vector<BudgetRow> rows = measurement.budget;
+  double sum = 0, unmeasured = 0;
+  for (const BudgetRow& row : rows) {
+    sum += row.core_seconds.value_or(0);
+    if (row.group == FindBudgetPart("unmeasured")->group) unmeasured += row.core_seconds.value_or(0);
+  }
+  if (!(sum > 0)) return {};
+  if (unmeasured == 0 || measurement.Metric("chunk_cpu_time").has_value()) return rows;
+  for (BudgetRow& row : rows) {
+    if (row.core_seconds == Number(0)) row.core_seconds = row.share = std::nullopt;
+  }
+  return rows;
+}
+
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {
   BudgetRows budget;
-  for (const auto& row : measurement.budget) {
+  for (const BudgetRow& row : KnownBudget(measurement)) {
     const std::string group = row.group.str();
     auto found = absl::c_find_if(budget.groups, [&](const BudgetGroup& other) { return other.group == group; });
     if (found == budget.groups.end()) found = budget.groups.insert(found, BudgetGroup{group, std::nullopt, 0});

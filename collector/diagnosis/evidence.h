@@ -13,6 +13,9 @@ struct BudgetPart {
   std::string group;  ///< as shown to people
   double core_seconds = 0;
   double share = 0;  ///< of the sum of all parts, 0 to 1
+
+  /// As people are shown it.
+  std::string name() const;
 };
 
 struct BudgetGroup {
@@ -72,7 +75,11 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
 /// Whether they may have been, as far as their sums show: when they were busy is not known of each.
 bool OthersMayBeBusy(const Measurement& measurement, double from, double until, double gap);
 
-/// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
+/// The rows as far as something measured them: a part of 0 is null where it may be in what was not measured. No row
+/// where they hold no core-seconds at all.
+std::vector<BudgetRow> KnownBudget(const Measurement& measurement);
+
+/// Reads the known rows; nullopt where there are none or where they hold no core-seconds at all.
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement);
 
 // Whether a run left enough behind to be judged, asked once and answered the same by headline and verdicts.

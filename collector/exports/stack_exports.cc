@@ -333,7 +333,7 @@ std::string TwoTexts(Texts* texts, const char* first, const std::string& second)
 
 absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSink* sink) {
   if (source.measurement.sections.empty() && source.measurement.process_sections.empty()) {
-    return absl::NotFoundError("there is nothing to draw: " + std::string(FindTable("sections")->empty));
+    return absl::NotFoundError("there is nothing to draw: " + WhyNoRows("sections", source.measurement));
   }
   return WriteFoldedLines(source, &LinesOf, sink);
 }

@@ -2,6 +2,7 @@
 
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
+#include "collector/measurement/thresholds.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -50,8 +51,8 @@ struct RowsOf<std::vector<Row> Measurement::*> {
 };
 
 template <auto kRows>
-constexpr Table TableOf(std::string_view key, std::string_view about, std::string_view empty,
-                        std::string_view header = "", Kind header_kind = Kind::kText) {
+constexpr Table TableOf(std::string_view key, std::string_view about, WhyEmpty empty, std::string_view header = "",
+                        Kind header_kind = Kind::kText) {
   return {key,
           about,
           header,
@@ -62,21 +63,61 @@ constexpr Table TableOf(std::string_view key, std::string_view about, std::strin
           [](const Measurement& measurement, size_t index) -> const void* { return &(measurement.*kRows)[index]; }};
 }
 
-constexpr std::string_view kNoChunk = "no chunk was recorded; put TrackMetrics around a chunk of work";
-constexpr std::string_view kTooFew = "too few chunks of one dataset were recorded";
+constexpr char kNoChunk[] = "no chunk was recorded; put TrackMetrics around a chunk of work";
+constexpr char kNone[] = "nothing stands out in what was measured";
+
+bool HasChunks(const Measurement& measurement) { return measurement.Metric("num_attempts").value_or(0) > 0; }
+
+std::string NoChunkNamesIt(const Measurement& measurement) { return HasChunks(measurement) ? "" : kNoChunk; }
+
+/// For what every record log of the SDK has.
+std::string NotOfChunks(const Measurement& measurement) {
+  if (!HasChunks(measurement)) return kNoChunk;
+  if (measurement.quality.summed_chunks.value_or(0) > 0) return "chunks were summed: it needs each of them";
+  return "the source of these chunks does not record it; record logs of the SDK have it";
+}
+
+std::string TooFewChunks(const Measurement& measurement) {
+  return fmt::format("{}: a fit needs {} ok ones of one dataset", HasChunks(measurement) ? "too few chunks" : kNoChunk,
+                     int64_t{kLeastFittedAttempts});
+}
+
+std::string NoSlowChunks(const Measurement& measurement) {
+  return measurement.Metric("straggler_chunks").has_value() ? "" : measurement.WhyNotMeasured("straggler_chunks");
+}
+
+std::string NoBudget(const Measurement& measurement) {
+  const std::string_view reason = measurement.metrics.Reason("core_seconds");
+  return reason.empty() ? "" : fmt::format("no budget: {}", reason);
+}
+
+std::string NoFunctions(const Measurement& measurement) {
+  if (!measurement.quality.lost_samples.has_value()) return "";
+  if (*measurement.quality.lost_samples > 0) return "no stack was seen; crema show --table quality says what was lost";
+  return "no stack was seen: chunks used little CPU time, or, in a Python program, threads of libraries (ROOT) did";
+}
+
+std::string NoVerdicts(const Measurement& measurement) {
+  const bool is_enough = kEnoughCoreSeconds.Holds(measurement.Metric("core_seconds").value_or(0));
+  if (is_enough && HasChunks(measurement)) return kNone;
+  return fmt::format("{}; most verdicts need chunks (TrackMetrics) and {} core-second of work or more", kNone,
+                     kEnoughCoreSeconds.value);
+}
 
 constexpr Table kTables[] = {
-    TableOf<&Measurement::phases>("phases", "One row each, in this order; see [runs and workers](#runs-and-workers).",
-                                  "no phases: no Span is named preprocess, process, reduce or postprocess"),
+    TableOf<&Measurement::phases>(
+        "phases", "One row each, in this order; see [runs and workers](#runs-and-workers).",
+        "no phases: no Span is named preprocess, process, reduce or postprocess, and no engine's task "
+        "is known to be one of these"),
     TableOf<&Measurement::datasets>("datasets", "Attempts summed by what they belong to, largest `duration_sum` first.",
-                                    "no chunk named its dataset", "dataset"),
-    TableOf<&Measurement::files>("files", "", "no chunk named its file", "file", Kind::kPath),
+                                    {"no chunk named its dataset", NoChunkNamesIt}, "dataset"),
+    TableOf<&Measurement::files>("files", "", {"no chunk named its file", NoChunkNamesIt}, "file", Kind::kPath),
     TableOf<&Measurement::workers>("workers",
                                    "Attempts summed by worker, with more fields. It has all workers of an engine, "
                                    "with or without chunks. A worker of a batch system is one run of a job.",
-                                   "no process recorded a chunk; put TrackMetrics around a chunk of work"),
-    TableOf<&Measurement::hosts>("hosts", "", kNoChunk, "host"),
-    TableOf<&Measurement::threads>("threads", "", kNoChunk, "thread"),
+                                   {kNoChunk, NotOfChunks}),
+    TableOf<&Measurement::hosts>("hosts", "", {kNoChunk, NotOfChunks}, "host"),
+    TableOf<&Measurement::threads>("threads", "", {kNoChunk, NotOfChunks}, "thread"),
     TableOf<&Measurement::sections>("sections",
                                     "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and "
                                     "those outside chunks, whose per-chunk fields are null.",
@@ -112,54 +153,65 @@ constexpr Table kTables[] = {
                                  "What threads waited for while they were blocked ([waits](waits.md)), by dataset, "
                                  "section, kind, object and function, the largest first. The seconds add up to the "
                                  "blocked time of owners and helpers; samples only divide it.",
-                                 "no thread was seen waiting: nothing waited, or waits were not sampled"),
+                                 {"no thread was seen waiting: nothing waited, or waits were not sampled",
+                                  [](const Measurement& measurement) -> std::string {
+                                    if (!measurement.CannotSeeWaits()) return "";
+                                    return "no thread was seen waiting; crema show --table quality says why";
+                                  }}),
     TableOf<&Measurement::functions>("functions",
                                      "What sections are made of ([inside a section](inside.md)), by section and "
                                      "dataset, in each the largest first, `(other)` last.",
-                                     "no stacks were taken; crema run --stacks takes them"),
+                                     {"no stacks were taken; crema run --stacks takes them", NoFunctions}),
     TableOf<&Measurement::gpu_kernels>(
         "gpu_kernels",
         "Kernels that ran on GPUs, by section and dataset of the launching thread, longest first, at most 200. Only "
         "with `crema run --gpu`; as far as they were counted.",
-        "no kernel was counted; crema run --gpu counts them"),
+        {"no kernel was counted; crema run --gpu counts them",
+         [](const Measurement& measurement) -> std::string {
+           return measurement.Metric("gpu_launches").has_value() ? "no kernel ran on a GPU" : "";
+         }}),
     TableOf<&Measurement::fine>(
         "fine", "Activities, by worker, span, activity and unit.",
         "no activity was recorded, and no Dask scheduler was asked; TrackActivity records them"),
-    TableOf<&Measurement::budget>("budget", "Where the core-seconds went.", "no budget"),
+    TableOf<&Measurement::budget>("budget", "Where the core-seconds went.",
+                                  {"no budget: it needs the CPU time of chunks, and when each worker lived; record "
+                                   "logs of the SDK have both",
+                                   NoBudget}),
     TableOf<&Measurement::stragglers>(
         "stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
-        "none"),
+        {"none: no chunk took far longer than its size explains", NoSlowChunks}),
     TableOf<&Measurement::chunk_fits>(
         "chunk_fits",
         "The robust fit of duration = fixed + slope x events of the ok attempts of each dataset, in each pass.",
-        kTooFew),
+        {kNoChunk, TooFewChunks}),
     TableOf<&Measurement::expected_time>(
         "expected_time",
         "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "
         "excess first, at most 500 of each. Only datasets with 8 ok attempts or more count.",
-        kTooFew),
+        {kNoChunk, TooFewChunks}),
     TableOf<&Measurement::slow_spells>("slow_spells",
                                        "Times in which chunks were slow: chunks that follow each other on a worker, on "
                                        "a host, in a file, of a dataset or in the whole run, and took 1.5 times what "
                                        "the fits predict, or more. Largest excess first, at most 100.",
-                                       "none"),
+                                       {"none: at no time were chunks slow one after the other", NoSlowChunks}),
     TableOf<&Measurement::contention>("contention",
                                       "Whether chunks are blocked for longer while more of them are open, in one row. "
                                       "A resource that serves R events a second blocks each of k open chunks for k / R "
                                       "an event; what a chunk waits for by itself does not depend on k.",
-                                      kNoChunk),
+                                      {kNoChunk, NotOfChunks}),
     TableOf<&Measurement::processes>("processes",
                                      "The processes of `crema run` as sampled, most CPU time first, at most 200. What "
                                      "began and ended between two samples is not among them.",
-                                     "no process was sampled; crema run samples them"),
+                                     "no process was sampled; crema run samples what lives longer than its interval"),
     TableOf<&Measurement::verdicts>("verdicts",
                                     "Worst first; each verdict comes before those that it explains. At equal severity, "
                                     "gaps of the measurement come first, then failing chunks, then the largest saving.",
-                                    "none"),
+                                    {kNone, NoVerdicts}),
     TableOf<&Measurement::process_sections>(
         "process_sections", "", "no section outside chunks was recorded; TrackSection outside a chunk records one"),
     TableOf<&Measurement::chunk_size_advice>(
-        "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.", kTooFew),
+        "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.",
+        {kNoChunk, TooFewChunks}),
     TableOf<&Measurement::resource_advice>(
         "resource_advice",
         "What to ask the batch system for. If it reported what its jobs used, there is a row for memory and one for "
@@ -282,6 +334,12 @@ std::map<std::string, double> WorkerStops(const Measurement& measurement) {
 absl::Span<const Table> Tables() { return kTables; }
 
 const Table* FindTable(std::string_view key) { return FindBy(kTables, &Table::key, key); }
+
+std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
+  const WhyEmpty& why = FindTable(table)->empty;
+  const std::string here = why.here == nullptr ? "" : why.here(measurement);
+  return here.empty() ? std::string(why.text) : here;
+}
 
 std::vector<std::string> QuotedAttribute(std::string_view name, const std::vector<AttributeRow>& rows,
                                          const Quality& quality) {

@@ -116,13 +116,21 @@ std::map<std::string, double> WorkerStops(const Measurement& measurement);
 std::vector<std::string> QuotedAttribute(std::string_view name, const std::vector<AttributeRow>& rows,
                                          const Quality& quality);
 
+/// Why a table has no rows, and what would fill it.
+struct WhyEmpty {
+  constexpr WhyEmpty(const char* usual, std::string (*of)(const Measurement&) = nullptr)  // NOLINT: a text is enough
+      : text(usual), here(of) {}
+  std::string_view text;                    ///< what is usually so
+  std::string (*here)(const Measurement&);  ///< what is so in this measurement; empty: `text`. nullptr: always `text`
+};
+
 /// One table of the document: what it is, its columns, and the rows that a measurement has.
 struct Table {
   std::string_view key;     ///< of the document
   std::string_view about;   ///< what a row is, and in which order rows stand; empty: as the table before
   std::string_view header;  ///< what a row is, where tables of different rows have the same columns; else empty
   Kind header_kind;         ///< of that column
-  std::string_view empty;   ///< why there may be no rows
+  WhyEmpty empty;           ///< why there may be no rows
   absl::Span<const Column> (*columns)();
   size_t (*size)(const Measurement& measurement);
   const void* (*row)(const Measurement& measurement, size_t index);
@@ -132,6 +140,8 @@ struct Table {
 absl::Span<const Table> Tables();
 /// nullptr: there is none.
 const Table* FindTable(std::string_view key);
+/// Why one of these tables has no rows in the measurement, and what would fill it.
+std::string WhyNoRows(std::string_view table, const Measurement& measurement);
 
 // The file format of a measurement, `crema.measurement/1`: docs/measurements.md.
 

@@ -403,7 +403,7 @@ void AddWorkersWithoutChunks(RunFigures* figures) {
     BreakdownRow& row = figures->by_worker.emplace_back();
     row.name = process.worker();
     row.group = worker.process;
-    row.chunks = row.attempts = row.failed = row.lost = 0;
+    if (!process.is_unrecorded) row.chunks = row.attempts = row.failed = row.lost = 0;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "collector/report/html.h"
 
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
@@ -207,12 +208,12 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
   HtmlTable table;
   table.caption = std::string(options.caption);
   std::vector<size_t> shown;
-  std::string absent;
+  std::vector<std::string> absent;
   for (size_t i = 0; i < cells.columns.size(); ++i) {
     const CellColumn& column = cells.columns[i];
     if (column.rank > options.most_rank) continue;
     if (!shown.empty() && !HasValues(cells, i)) {
-      if (!column.opt_in) absent += (absent.empty() ? "" : ", ") + column.header;
+      if (!column.opt_in && !absl::c_linear_search(absent, column.header)) absent.push_back(column.header);
       continue;
     }
     shown.push_back(i);
@@ -241,7 +242,8 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
   }
   table.left_out = cells.rows.size() - table.rows.size();
   std::string html = Render(table);
-  if (!absent.empty()) html += fmt::format("<p class=\"more\">Not measured: {}.</p>\n", Escaped(absent));
+  if (!absent.empty())
+    html += fmt::format("<p class=\"more\">Not measured: {}.</p>\n", Escaped(absl::StrJoin(absent, ", ")));
   return html;
 }
 

@@ -8,7 +8,7 @@
 #include "collector/measurement/budget_parts.h"
 #include "collector/report/html.h"
 #include "collector/report/report_page.h"
-#include "collector/terminal/summary_blocks.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {
@@ -178,7 +178,8 @@ std::string Trust(const Measurement& measurement) {
   std::vector<std::string> more;
   size_t not_measured = 0;
   for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) not_measured += figures.keys.size();
-  if (not_measured > 0) more.push_back(Counted(not_measured, "figure not measured", "figures not measured"));
+  if (not_measured > 0)
+    more.push_back(Counted(not_measured, "figure", "figures") + " not measured (may need guards or options)");
   if (warnings.size() > kMostWarnings) {
     more.push_back(Counted(warnings.size() - kMostWarnings, "further warning", "further warnings"));
   }

@@ -11,7 +11,7 @@
 #include "collector/measurement/thresholds.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
-#include "collector/terminal/summary_blocks.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {
@@ -19,11 +19,6 @@ namespace {
 BudgetGroupKind GroupOf(std::string_view name) {
   const BudgetGroupKind* known = FindBudgetGroup(name);
   return known == nullptr ? BudgetGroupKind{name, "unknown", ""} : *known;
-}
-
-std::string PartName(std::string_view part) {
-  const BudgetPartKind* known = FindBudgetPart(part);
-  return std::string(known == nullptr ? part : known->name);
 }
 
 /// What a section outside chunks took is wall time, so that it is not a share of the cores'.
@@ -75,7 +70,7 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
       if (shows_parts) {
         html += fmt::format(
             "<tr class=\"part\"><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-            Escaped(PartName(part->part)), Escaped(HumanDuration(part->core_seconds)),
+            Escaped(part->name()), Escaped(HumanDuration(part->core_seconds)),
             Figure("part." + part->part, part->share, HumanPercent(part->share, 1)));
       }
       html += WaitRows(measurement, *part);
@@ -115,13 +110,7 @@ std::string BudgetCard(const Measurement& measurement) {
 std::string PhasesCard(const Measurement& measurement) {
   const std::vector<PhaseRow>& phases = measurement.phases;
   if (phases.empty() && !measurement.run.engine.has_value()) return "";
-  if (phases.empty()) {
-    return "<div id=\"phases\">" +
-           Absent("Phases",
-                  "no span is named preprocess, process, reduce or postprocess, and no engine's tasks are known to be "
-                  "one of these") +
-           "</div>\n";
-  }
+  if (phases.empty()) return "<div id=\"phases\">" + Absent("Phases", WhyNoRows("phases", measurement)) + "</div>\n";
   if (phases.size() == 1) return "";  // it is the run
   return "<section class=\"card\" id=\"phases\"><h3>Phases</h3>\n" +
          DocumentHtmlTable(CellsOf(phases), {"phases", "Phases of the run", "", 50, "wall_time"}) + "</section>\n";

@@ -23,9 +23,6 @@ Cell CellOfValue(const Json& value) {
   return CellOf(number);
 }
 
-/// What distinguishes it from others is at its end.
-bool IsCutAtItsBegin(Kind kind) { return kind == Kind::kPath || kind == Kind::kFunction; }
-
 std::string NumberText(const Number& number, Kind kind) {
   switch (kind) {
     case Kind::kText:
@@ -101,20 +98,11 @@ int LeastTotal(const TextTable& table, const std::vector<int>& widths, const std
   return Total(least, kept);
 }
 
-constexpr int kLeastValue = 20;
-
-/// For terminals that are too narrow for labels and values side by side.
-std::string ValuesUnderLabels(const std::vector<std::pair<std::string, std::string>>& lines, int indent,
-                              const TerminalStyle& style) {
-  const std::string margin(static_cast<size_t>(indent), ' ');
-  std::string text;
-  for (const auto& [label, value] : lines) {
-    text += margin + Painted({Cut(label, std::max(1, style.width - indent), style), Paint::kDim}, style) + "\n";
-    for (const std::string& piece : Wrap(value, std::max(1, style.width - indent - kGap), style)) {
-      text += margin + std::string(kGap, ' ') + piece + "\n";
-    }
-  }
-  return text;
+/// Whether its values are sentences, which a row would cut.
+bool AreSentences(const CellTable& cells, size_t column) {
+  return absl::c_all_of(cells.rows, [column](const std::vector<Cell>& row) {
+    return IsNull(row[column]) || CellText(row[column], Kind::kText).find(' ') != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -137,14 +125,20 @@ DocumentTable TableOf(const CellTable& cells) {
   std::vector<size_t> shown;
   for (size_t i = 0; i < cells.columns.size(); ++i) {
     const CellColumn& column = cells.columns[i];
+    if (column.key == "reason" && AreSentences(cells, i)) {
+      for (const std::vector<Cell>& row : cells.rows) table.reasons.push_back(CellText(row[i], column.kind));
+      continue;
+    }
     if (!shown.empty() && column.rank != 0 && !HasValues(cells, i)) {
-      if (!column.opt_in) table.not_measured.emplace_back(column.header);
+      const bool is_new = !absl::c_linear_search(table.not_measured, column.header);
+      if (!column.opt_in && is_new) table.not_measured.push_back(column.header);
       continue;
     }
     const bool is_text = IsText(column.kind);
+    const bool differs_at_end = column.kind == Kind::kPath || column.kind == Kind::kFunction;
     shown.push_back(i);
     table.text.columns.push_back(
-        {column.header, is_text ? Align::kLeft : Align::kRight, column.rank, is_text, IsCutAtItsBegin(column.kind)});
+        {column.header, is_text ? Align::kLeft : Align::kRight, column.rank, is_text, differs_at_end});
   }
   for (const std::vector<Cell>& row : cells.rows) {
     PaintedLine& line = table.text.rows.emplace_back();
@@ -155,6 +149,7 @@ DocumentTable TableOf(const CellTable& cells) {
 
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text) {
   LaidOutTable laid_out = LayOut(table.text, style.width, style);
+  size_t row = table.text.rows.size() - laid_out.lines.size();  // the header comes before the first
   for (PaintedLine& pieces : laid_out.lines) {
     // nothing trails at the end of a line
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
@@ -163,6 +158,9 @@ void AddTable(const DocumentTable& table, const TerminalStyle& style, std::strin
     }
     for (const PaintedText& piece : pieces) *text += Painted(piece, style);
     *text += "\n";
+    const size_t at = row++;
+    if (at < table.reasons.size() && table.reasons[at] != kNothing)
+      AddLines(table.reasons[at], kGap, Paint::kDim, style, text);
   }
   if (!laid_out.left_out.empty())
     AddNote(fmt::format("left out at this width: {}", fmt::join(laid_out.left_out, ", ")), style, text);
@@ -180,28 +178,6 @@ CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns) {
     }
   }
   return cells;
-}
-
-std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
-  if (table == "budget") return "no budget: " + measurement.WhyNotMeasured("core_seconds");
-  if (table == "functions" && measurement.quality.lost_samples.has_value()) {
-    if (*measurement.quality.lost_samples > 0)
-      return "no stack was seen; crema show --table quality says what was lost";
-    return "no stack was seen: chunks used little CPU time, or, in a Python program, threads of libraries (ROOT) did";
-  }
-  if ((table == "stragglers" || table == "slow_spells") && !measurement.Metric("straggler_chunks").has_value()) {
-    return measurement.WhyNotMeasured("straggler_chunks");
-  }
-  if (table == "waits" && measurement.CannotSeeWaits())
-    return "no thread was seen waiting; crema show --table quality says why";
-  if (table == "gpu_kernels" && measurement.Metric("gpu_launches").has_value()) return "no kernel ran on a GPU";
-  const bool is_of_chunks = table == "hosts" || table == "threads" || table == "contention";
-  if (is_of_chunks && measurement.Metric("num_attempts").value_or(0) > 0) {
-    return measurement.quality.summed_chunks.value_or(0) > 0 ? "chunks were summed" : "not in this measurement";
-  }
-  const bool is_breakdown = table == "datasets" || table == "files";
-  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) table = "hosts";  // empty for want of chunks
-  return std::string(FindTable(table)->empty);
 }
 
 std::string ExactText(const Cell& value) {
@@ -285,7 +261,7 @@ void AddTitle(std::string_view title, const TerminalStyle& style, std::string* t
 }
 
 void AddLines(const std::string& sentence, int indent, Paint paint, const TerminalStyle& style, std::string* text) {
-  for (const std::string& line : Wrap(sentence, std::max(20, style.width - indent), style)) {
+  for (const std::string& line : Wrap(sentence, std::max(1, style.width - indent), style)) {
     *text += Repeated(" ", indent) + Painted({line, paint}, style) + "\n";
   }
 }
@@ -296,20 +272,25 @@ void AddNote(const std::string& note, const TerminalStyle& style, std::string* t
 
 std::string LabelledLines(const std::vector<std::pair<std::string, std::string>>& lines, int indent,
                           const TerminalStyle& style) {
+  constexpr int kLeastValue = 20;
   int label_columns = 0;
   for (const auto& [label, value] : lines) {
     label_columns = std::max(label_columns, ColumnsOf(DisplayText(label, style)));
   }
   const int value_columns = style.width - indent - label_columns - kGap;
-  if (value_columns < kLeastValue) return ValuesUnderLabels(lines, indent, style);
   std::string text;
   for (const auto& [label, value] : lines) {
+    if (value_columns < kLeastValue) {  // the terminal is too narrow for both side by side
+      AddLines(label, indent, Paint::kDim, style, &text);
+      AddLines(value, indent + kGap, Paint::kPlain, style, &text);
+      continue;
+    }
     std::vector<std::string> pieces = Wrap(value, value_columns, style);
     if (pieces.empty()) pieces.emplace_back();
-    for (size_t at = 0; at < pieces.size(); ++at) {
-      const std::string name = Pad(at == 0 ? label : "", label_columns, Align::kLeft, style);
-      text += std::string(static_cast<size_t>(indent), ' ') + Painted({name, Paint::kDim}, style);
-      text += std::string(kGap, ' ') + pieces[at] + "\n";
+    std::string name = label;
+    for (const std::string& piece : pieces) {
+      const PaintedText padded = {Pad(std::exchange(name, ""), label_columns, Align::kLeft, style), Paint::kDim};
+      text += Repeated(" ", indent) + Painted(padded, style) + std::string(kGap, ' ') + piece + "\n";
     }
   }
   return text;

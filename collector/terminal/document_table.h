@@ -48,6 +48,7 @@ std::string CellText(const Cell& cell, Kind kind);
 
 struct DocumentTable {
   TextTable text;
+  std::vector<std::string> reasons;       ///< by row: a sentence to put under it; empty: none
   std::vector<std::string> not_measured;  ///< headers of the columns that are null in every row, and left out
 };
 
@@ -56,14 +57,11 @@ bool HasValues(const CellTable& cells, size_t column);
 
 DocumentTable TableOf(const CellTable& cells);
 
-/// The table, and under it the columns that did not fit or were not measured.
+/// The table with its reasons, and under it the columns that did not fit or were not measured.
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text);
 
 /// Rows of JSON that is not a measurement, by the columns' keys.
 CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns);
-
-/// Why a table of the measurement has no rows.
-std::string WhyNoRows(std::string_view table, const Measurement& measurement);
 
 /// All digits the document holds; lists with spaces between.
 std::string ExactText(const Cell& value);

@@ -1,9 +1,9 @@
-#include "collector/terminal/live_screen.h"
-
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
 #include "collector/records/facts.h"
-#include "collector/terminal/summary_blocks.h"
+#include "collector/server/live_figures.h"
+#include "collector/server/live_sources.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {
@@ -238,9 +238,10 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
     return FirstLines(box.Close(), rows);
   }
   AddProgress(model, figures, &box);
-  for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) DrawKeyFigure(row, &box);
+  int further = 0;  // lines of key figures
+  for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) further += DrawKeyFigure(row, &box) - 1;
   AddRecent(figures, &box);
-  int spare = rows - kFixedRows - (figures.gpus.count > 0 ? 1 : 0) - AddSchedulers(model, 0, &box);
+  int spare = rows - kFixedRows - further - (figures.gpus.count > 0 ? 1 : 0) - AddSchedulers(model, 0, &box);
   for (const SourceState& source : sources) {
     if (source.problem.empty() || spare <= 2 * kLeastRowsOfBlock) continue;
     box.Paragraph("▲ " + source.problem, Paint::kWatch);

@@ -3,7 +3,6 @@
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/records/json_fields.h"
-#include "collector/terminal/document_table.h"
 #include "collector/terminal/terminal.h"
 #include "collector/terminal/terminal_box.h"
 

@@ -1,5 +1,3 @@
-#include "collector/terminal/summary_blocks.h"
-
 #include "absl/strings/str_join.h"
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/run_head.h"
@@ -85,9 +83,7 @@ std::string PartsOf(const Measurement& measurement, const BudgetRows& budget, co
     if (part.group != group) continue;
     ++parts;
     if (part.share < kRoundsToZero) continue;
-    const BudgetPartKind* known = FindBudgetPart(part.part);
-    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", known == nullptr ? part.part : std::string(known->name),
-                        HumanPercent(part.share));
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", part.name(), HumanPercent(part.share));
     if (part.part == "blocked") text += KindsOfBlocked(measurement, part.share);
   }
   return parts > 1 ? text : "";
@@ -140,7 +136,9 @@ SummaryTable TreeBudgetSummary(const Measurement& measurement, SummaryTable tabl
 }
 
 /// The first rows of a table of the measurement, with the columns that are asked for first.
-SummaryTable FirstColumnsOf(SummaryTable table, CellTable cells, int most_rank, std::string_view but_not = "") {
+SummaryTable FirstColumnsOf(const Measurement& measurement, SummaryTable table, CellTable cells, int most_rank,
+                            std::string_view but_not = "") {
+  if (cells.rows.empty()) table.why_not = WhyNoRows(table.name, measurement);
   for (size_t i = cells.columns.size(); i-- > 0;) {
     if (cells.columns[i].rank <= most_rank && cells.columns[i].key != but_not) continue;
     const auto at = static_cast<std::ptrdiff_t>(i);
@@ -224,7 +222,6 @@ SummaryTable SectionSummary(const Measurement& measurement) {
 
 SummaryTable DatasetSummary(const Measurement& measurement) {
   SummaryTable table = {"datasets", "datasets"};
-  if (measurement.datasets.empty()) table.why_not = WhyNoRows("datasets", measurement);
   CellTable cells;
   cells.columns = {{"name", "dataset", Kind::kText},
                    {"chunks", "chunks", Kind::kCount, 1},
@@ -248,13 +245,12 @@ SummaryTable DatasetSummary(const Measurement& measurement) {
     }
   }
   const std::string_view but_not = AnyAbove0(measurement.datasets, &BreakdownRow::lost) ? "" : "lost";
-  return FirstColumnsOf(std::move(table), std::move(cells), std::numeric_limits<int>::max(), but_not);
+  return FirstColumnsOf(measurement, std::move(table), std::move(cells), std::numeric_limits<int>::max(), but_not);
 }
 
 SummaryTable WorkerSummary(const Measurement& measurement) {
-  SummaryTable table = {"workers", "workers"};
-  if (measurement.workers.empty()) table.why_not = WhyNoRows("workers", measurement);
-  return FirstColumnsOf(std::move(table), CellsOf(measurement.workers), kMostWorkerRank, "memory_limit_bytes");
+  return FirstColumnsOf(measurement, {"workers", "workers"}, CellsOf(measurement.workers), kMostWorkerRank,
+                        "memory_limit_bytes");
 }
 
 SummaryTable CutSummary(const Measurement& measurement) {
@@ -312,14 +308,20 @@ std::string Draw(const SummaryTable& table, TerminalBox* box) {
 
 constexpr size_t kMostFindings = 5;
 
+/// A text behind `lead`, which takes `indent` columns: its further lines begin below its first. How many lines it took.
+int AddHanging(PaintedLine lead, int indent, std::string_view text, Paint paint, TerminalBox* box) {
+  const std::vector<std::string> lines = Wrap(text, box->inner_columns() - indent, box->style());
+  for (const std::string& line : lines) {
+    lead.push_back({line, paint});
+    box->Line(std::exchange(lead, {{Repeated(" ", indent)}}));
+  }
+  return static_cast<int>(lines.size());
+}
+
 /// What comes of the finding above it.
 void AddSymptom(const VerdictRow& verdict, TerminalBox* box) {
   const int indent = box->style().ascii ? 8 : 5;
-  const std::vector<std::string> lines = Wrap(verdict.sentence, box->inner_columns() - indent, box->style());
-  for (size_t at = 0; at < lines.size(); ++at) {
-    const std::string_view lead = at == 0 ? "└ " : "  ";
-    box->Line({{Repeated(" ", indent - 2) + std::string(lead) + lines[at], Paint::kDim}});
-  }
+  AddHanging({{Repeated(" ", indent - 2) + "└ ", Paint::kDim}}, indent, verdict.sentence, Paint::kDim, box);
 }
 
 void AddFinding(const VerdictRow& verdict, TerminalBox* box) {
@@ -339,9 +341,7 @@ void AddFinding(const VerdictRow& verdict, TerminalBox* box) {
     }
     box->Line(line);
   }
-  for (const std::string& line : Wrap(verdict.suggestion, box->inner_columns() - indent, style)) {
-    box->Line({{Repeated(" ", indent)}, {line, Paint::kDim}});
-  }
+  AddHanging({{Repeated(" ", indent)}}, indent, verdict.suggestion, Paint::kDim, box);
 }
 
 /// Packs the items of one mark into as few lines as they fit into.
@@ -365,19 +365,12 @@ void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) 
   if (taken > 0) box->Line(line);
 }
 
-/// `2026-11-21 14:02:11 – 14:08:28 UTC`.
-std::string When(const RunFacts& run) {
-  const std::optional<RunTimes> times = TimesOf(run, {"%Y-%m-%d", " "});
-  if (!times.has_value()) return "";
-  return times->start + (times->stop.empty() ? "" : " – " + times->stop) + " UTC";
-}
-
 Paint PaintOf(const KeyFigureRow& row) {
   if (row.mark == Mark::kWatch) return Paint::kWatch;
   return row.mark == Mark::kBad ? Paint::kBad : Paint::kBold;
 }
 
-/// As many notes as fit; the first one always, cut by the box if it must be.
+/// As many notes as fit; the first one always.
 std::string NotesWithin(const KeyFigureRow& row, int columns, const TerminalStyle& style) {
   auto notes = Mapped<std::string>(row.notes, &FigureText::text);
   if (!row.why_not.empty()) notes.push_back(row.why_not);
@@ -407,9 +400,7 @@ void AddSpark(std::string_view label, const std::vector<std::optional<double>>& 
 
 /// Tasks and requests of events, by own time.
 SummaryTable ModuleSummary(const Measurement& measurement) {
-  SummaryTable table = {"modules", "modules (own time, longest first)"};
-  if (measurement.modules.empty()) table.why_not = WhyNoRows("modules", measurement);
-  return FirstColumnsOf(std::move(table), CellsOf(measurement.modules), 1);
+  return FirstColumnsOf(measurement, {"modules", "modules (own time, longest first)"}, CellsOf(measurement.modules), 1);
 }
 
 /// Events that go from thread to thread, and their modules; nothing where there are none.
@@ -447,12 +438,9 @@ void AddTrust(const Measurement& measurement, TerminalBox* box) {
   const std::vector<std::string>& warnings = measurement.quality.warnings;
   for (size_t shown = 0; shown < std::min(kMostFindings, warnings.size()); ++shown) {
     const int indent = box->style().ascii ? 5 : 2;
-    const std::vector<std::string> lines = Wrap(warnings[shown], box->inner_columns() - indent, box->style());
-    for (size_t at = 0; at < lines.size(); ++at) {
-      PaintedText sign = at == 0 ? MarkSign(Mark::kWatch) : PaintedText{};
-      sign.text = Pad(sign.text, indent, Align::kLeft, box->style());
-      box->Line({sign, {lines[at], Paint::kWatch}});
-    }
+    PaintedText sign = MarkSign(Mark::kWatch);
+    sign.text = Pad(sign.text, indent, Align::kLeft, box->style());
+    AddHanging({sign}, indent, warnings[shown], Paint::kWatch, box);
   }
   if (warnings.size() > kMostFindings) {
     box->Line(
@@ -461,8 +449,9 @@ void AddTrust(const Measurement& measurement, TerminalBox* box) {
   size_t not_measured = 0;
   for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) not_measured += figures.keys.size();
   if (not_measured > 0) {
-    box->Line(
-        {{Counted(not_measured, "figure", "figures") + " not measured; why: crema show --table quality", Paint::kDim}});
+    box->Paragraph(Counted(not_measured, "figure", "figures") +
+                       " not measured (may need guards or options): crema show --table quality lists them",
+                   Paint::kDim);
   }
 }
 
@@ -481,7 +470,9 @@ void AddHead(const Measurement& measurement, TerminalBox* box) {
 std::string AddOverTime(const Measurement& measurement, TerminalBox* box) {
   if (!box->has_bars()) return "";
   const int columns = box->inner_columns() - kLabel - kScale;
-  const std::vector<std::optional<double>> lanes = TimelineColumns(measurement, "worker_open_chunks", columns);
+  std::vector<std::optional<double>> lanes;
+  if (measurement.Metric("num_attempts").value_or(0) > 0)  // else an engine's workers have none because none is known
+    lanes = TimelineColumns(measurement, "worker_open_chunks", columns);
   const std::vector<std::optional<double>> memory = TimelineColumns(measurement, "worker_memory", columns);
   if (lanes.empty() && memory.empty()) return "no worker samples";
   const double wall_time = measurement.Metric("wall_time").value_or(0);
@@ -508,11 +499,13 @@ PaintedText StateText(const Measurement& measurement) {
 }
 
 std::string WhenAndOnWhat(const Measurement& measurement) {
-  const std::string when = When(measurement.run), on_what = OnWhat(measurement);
+  const std::optional<RunTimes> times = TimesOf(measurement.run, {"%Y-%m-%d", " "});
+  std::string when = times.has_value() ? times->start + (times->stop.empty() ? "" : " – " + times->stop) + " UTC" : "";
+  const std::string on_what = OnWhat(measurement);
   return when + (when.empty() || on_what.empty() ? "" : " · ") + on_what;
 }
 
-void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
+int DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
   constexpr int kLabelColumns = 15, kValueColumns = 14, kMarkColumns = 9, kKeyGap = 2, kFullBar = 18, kFullColumns = 96;
   const TerminalStyle& style = box->style();
   // what a narrower box lacks is taken from the bar
@@ -535,13 +528,15 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
     line.push_back(mark);
     taken = note_column;
   }
-  // at full width all notes are under each other; in a narrower box they need the room of the bar that is not there
-  if (taken < note_column && box->inner_columns() >= kFullColumns) {
+  // at full width all notes are under each other; in a narrower box they need the room of the bar that is not there, as
+  // reasons always do
+  if (taken < note_column && box->inner_columns() >= kFullColumns && row.why_not.empty()) {
     line.push_back({Repeated(" ", note_column - taken)});
     taken = note_column;
   }
-  line.push_back({NotesWithin(row, box->inner_columns() - taken, style), Paint::kDim});
-  box->Line(line);
+  const int lines = AddHanging(line, taken, NotesWithin(row, box->inner_columns() - taken, style), Paint::kDim, box);
+  if (lines == 0) box->Line(line);
+  return std::max(1, lines);
 }
 
 std::string RenderSummary(const Measurement& measurement, const TerminalStyle& style) {

@@ -7,10 +7,8 @@
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/cells.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
-#include "collector/terminal/document_table.h"
 
 namespace crema {
 namespace {
@@ -66,6 +64,7 @@ std::vector<SectionRow> AsTree(std::vector<SectionRow> sections) {
 void AddPlain(std::string_view name, const Measurement& measurement, const TerminalStyle& style, std::string* text) {
   CellTable cells = name == "sections"           ? CellsOf(AsTree(measurement.sections))
                     : name == "process_sections" ? CellsOf(AsTree(measurement.process_sections))
+                    : name == "budget"           ? CellsOf(KnownBudget(measurement))
                                                  : CellsOf(*FindTable(name), measurement);
   for (std::vector<Cell>& row : cells.rows) {  // of the resources, memory is in bytes
     if (name != "resource_advice" || CellText(row.front(), Kind::kText) != "memory") continue;

@@ -1,16 +1,19 @@
-// What `crema run` and `crema show` print for people: the summary, one table, one metric.
+// What `crema run`, `crema show` and `crema top` print for people: the summary and its blocks, one table, one metric, a
+// running job on one screen.
 //
 // Pure functions of the measurement document (docs/measurements.md). They compute no metric, never
 // fail on a document with missing or null fields (a block without data says why in one line), and end in a newline.
 #pragma once
 
 #include "collector/comparison/comparison.h"
-#include "collector/measurement/findings.h"
-#include "collector/measurement/measurement.h"
-#include "collector/terminal/terminal_box.h"
+#include "collector/terminal/document_table.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
+
+class LiveModel;
+struct LiveFigures;
+struct SourceState;
 
 struct ChunkListing {
   Json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
@@ -75,5 +78,58 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
 /// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
 /// prints. Ends in a newline.
 std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style);
+
+// The blocks of the summary, from top to bottom, and the tables among them.
+
+/// How the run ended: `✓ finished`.
+PaintedText StateText(const Measurement& measurement);
+
+/// `2026-11-21 14:02:11 – 14:08:28 UTC · 8 workers × 4 cores on 2 hosts`, as far as it is known.
+std::string WhenAndOnWhat(const Measurement& measurement);
+
+/// A key figure, with its bar, and its mark against its band: what a narrow box has no room for is left out, notes from
+/// the last on, but not a reason. How many lines it took.
+int DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box);
+
+struct BarOfRow {
+  double share = 0;  ///< of the longest bar
+  Paint paint = Paint::kCompute;
+  std::string below = "";       ///< a line under the row: what it consists of
+  std::string instead_of = "";  ///< why there is no bar
+};
+
+struct SummaryTable {
+  std::string_view name;  ///< of `crema show --table`
+  std::string title = "";
+  std::string_view bars_are = "";  ///< what bars are shares of, where a title has to say so
+  std::string why_not = "";        ///< why there are no rows
+  TextTable text = {};
+  std::vector<BarOfRow> bars = {};  ///< one a row, or none
+  size_t left_out = 0;              ///< rows beyond those that a summary shows
+};
+
+/// The core-seconds by the groups of the budget. Its title says of what cores, if it `has_room`.
+SummaryTable BudgetSummary(const Measurement& measurement, bool has_room = true);
+
+/// `waiting for a CPU, inside these times: 1.2 s (16 %)`: how long the sections waited during their own times. Empty if
+/// they hardly waited.
+std::string WaitInsideSections(const Measurement& measurement);
+
+/// By own time, the slowest first; `(other)` is always among them: without it the shares would not add up.
+SummaryTable SectionSummary(const Measurement& measurement);
+
+SummaryTable DatasetSummary(const Measurement& measurement);
+
+SummaryTable WorkerSummary(const Measurement& measurement);
+
+SummaryTable CutSummary(const Measurement& measurement);
+
+/// At most `rows` lines, each ended by a newline and as wide as the others: progress, key figures, where the last half
+/// minute went, workers, what happened. From 24 rows on all of it is there; below, the last blocks are cut.
+std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+                       const TerminalStyle& style, int rows);
+
+/// The same in one line, for files and pipes. While nothing is recorded it says what is wrong with the sources.
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources);
 
 }  // namespace crema

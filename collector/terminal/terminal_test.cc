@@ -164,6 +164,55 @@ TEST(RenderSummary, ShowsNotMeasuredAsADashAndZeroAsZero) {
   EXPECT_THAT(text, testing::ContainsRegex("Blocked in code +0 % "));
 }
 
+/// A run of a batch system whose jobs left no records.
+Json WithoutRecords() {
+  Json document = Document("healthy");
+  document["metrics"]["chunk_cpu_time"] = nullptr;
+  document["metrics"]["num_attempts"] = nullptr;
+  document["budget"] = {{{"part", "compute"}, {"group", "CPU in your code"}, {"core_seconds", 0.0}, {"share", 0.0}},
+                        {{"part", "idle"}, {"group", "Idle"}, {"core_seconds", 0.0}, {"share", 0.0}},
+                        {{"part", "unmeasured"}, {"group", "Not measured"}, {"core_seconds", 20.0}, {"share", 1.0}}};
+  return document;
+}
+
+TEST(RenderSummary, ShowsNoZeroForAPartThatNothingMeasured) {
+  Json document = WithoutRecords();
+  std::string text = RenderSummary(document, {});
+  EXPECT_THAT(text, testing::ContainsRegex("CPU in your code +– +–  not measured"));
+  EXPECT_THAT(text, testing::ContainsRegex("Idle +– +–  not measured"));
+  EXPECT_THAT(text, testing::ContainsRegex("Not measured +20.0 s +100.0 %"));
+  EXPECT_THAT(text, Not(HasSubstr("open chunks"))) << "how many were open is not known either";
+  EXPECT_THAT(RenderTable(document, "budget", {}).value(), testing::ContainsRegex("compute +CPU in your code +– +–"));
+  document["metrics"]["chunk_cpu_time"] = 1.5;
+  text = RenderSummary(document, {});
+  EXPECT_THAT(text, testing::ContainsRegex("CPU in your code +0 s +0.0 %")) << "chunks with CPU time were measured";
+}
+
+TEST(RenderSummary, KeepsAZeroWhereNothingIsUnmeasured) {
+  Json document = WithoutRecords();
+  document["budget"][1]["core_seconds"] = 20.0;
+  document["budget"].erase(2);
+  EXPECT_THAT(RenderSummary(document, {}), testing::ContainsRegex("CPU in your code +0 s +0.0 %"));
+}
+
+TEST(RenderSummary, WrapsTheReasonOfAKeyFigure) {
+  Json document = Document("healthy");
+  document["metrics"]["io_overhead_pct"] = nullptr;
+  document["quality"]["not_measured"]["io_overhead_pct"] =
+      "blocked time needs CPU time and run delay, which no attempt recorded, and which need schedstat of the kernel";
+  for (const int width : {60, 80, 100}) {
+    const std::string text = RenderSummary(document, {width});
+    EXPECT_THAT(text, AllOf(HasSubstr("blocked time"), HasSubstr("schedstat"))) << width;
+    EXPECT_THAT(text, HasSubstr("kernel ")) << width;
+    ExpectWholeBox(text, width);
+  }
+}
+
+TEST(RenderSummary, SaysWhatFiguresThatAreNotMeasuredMayNeed) {
+  EXPECT_THAT(RenderSummary(Document("healthy"), {}),
+              HasSubstr("3 figures not measured (may need guards or options): crema show --table quality lists them"));
+}
+
 TEST(RenderSummary, AlwaysShowsTheTimeOutsideSections) {
   Json document = Document("healthy");
   Json sections = Json::array();
@@ -266,6 +315,70 @@ TEST(RenderTable, OfAttributesClaimsNoMoreThanThatNoneWasCounted) {
   document.erase("attributes");
   EXPECT_EQ(RenderTable(document, "attributes", {100}).value(),
             "no attribute of an ended chunk was counted; call SetAttribute in a chunk\n");
+}
+
+TEST(RenderTable, SaysWhatWouldFillATableOfChunks) {
+  Json document = Document("healthy");
+  for (const char* table : {"workers", "hosts", "threads", "contention"}) {
+    document[table] = Json::array();
+    EXPECT_EQ(RenderTable(document, table, {}).value(),
+              "the source of these chunks does not record it; record logs of the SDK have it\n");
+  }
+  document["metrics"]["num_attempts"] = nullptr;
+  for (const char* table : {"workers", "hosts", "datasets", "files"}) {
+    document[table] = Json::array();
+    EXPECT_EQ(RenderTable(document, table, {}).value(),
+              "no chunk was recorded; put TrackMetrics around a chunk of work\n");
+  }
+}
+
+TEST(RenderTable, SaysHowManyChunksAFitNeeds) {
+  Json document = Document("healthy");
+  for (const char* table : {"chunk_fits", "expected_time", "chunk_size_advice"}) {
+    document[table] = Json::array();
+    EXPECT_EQ(RenderTable(document, table, {}).value(), "too few chunks: a fit needs 8 ok ones of one dataset\n");
+  }
+  document["metrics"]["num_attempts"] = nullptr;
+  EXPECT_THAT(RenderTable(document, "chunk_fits", {}).value(),
+              AllOf(HasSubstr("put TrackMetrics"), HasSubstr("8 ok ones")));
+}
+
+TEST(RenderTable, SaysWhatVerdictsNeed) {
+  Json document = Document("healthy");
+  document["verdicts"] = Json::array();
+  EXPECT_EQ(RenderTable(document, "verdicts", {}).value(), "nothing stands out in what was measured\n");
+  document["metrics"]["num_attempts"] = nullptr;
+  EXPECT_THAT(RenderTable(document, "verdicts", {}).value(),
+              AllOf(HasSubstr("nothing stands out"), HasSubstr("chunks (TrackMetrics)"), HasSubstr("1 core-second")));
+}
+
+TEST(RenderTable, HasNoBudgetWhereNoCoreSecondWasMeasured) {
+  Json document = Document("healthy");
+  document["budget"] = Json::array({Json{{"part", "compute"}, {"group", "CPU in your code"}, {"core_seconds", 0.0}}});
+  EXPECT_THAT(RenderTable(document, "budget", {}).value(), HasSubstr("no budget: it needs the CPU time of chunks"));
+  document["metrics"]["core_seconds"] = nullptr;
+  document["quality"]["not_measured"]["core_seconds"] = "no process recorded a chunk";
+  EXPECT_EQ(RenderTable(document, "budget", {}).value(), "no budget: no process recorded a chunk\n");
+}
+
+TEST(RenderTable, PutsReasonsUnderTheirRows) {
+  const std::string reason =
+      "the chunks that were open at one time were always as many, so that no slope can be seen in how long they waited";
+  Json document = Document("healthy");
+  document["contention"] = Json::array({Json{{"attempts", 480}, {"reason", reason}}});
+  for (const int width : {60, 100}) {
+    const std::vector<std::string> lines = Lines(RenderTable(document, "contention", {width}).value());
+    ASSERT_GT(lines.size(), 3u);
+    EXPECT_THAT(lines[0], Not(HasSubstr("reason")));
+    std::string below;
+    for (size_t i = 2; i < lines.size() && lines[i].substr(0, 2) == "  "; ++i) below += lines[i].substr(1);
+    EXPECT_EQ(below, " " + reason) << width;
+  }
+  EXPECT_THAT(RenderTable(document, "contention", {100}).value(),
+              HasSubstr("not measured: lanes from, to, from, at least\n"))
+      << "no name twice";
+  document["contention"][0]["reason"] = nullptr;
+  EXPECT_THAT(RenderTable(document, "contention", {100}).value(), Not(HasSubstr("reason")));
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {
