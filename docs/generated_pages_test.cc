@@ -10,7 +10,7 @@
 #include <iterator>
 #include <set>
 
-#include "collector/charts/chart_table.h"
+#include "collector/charts/chart.h"
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/verdict_table.h"
 #include "collector/format/colours.h"

@@ -2,7 +2,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
-#include "collector/charts/chart_table.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/idioms/text.h"

@@ -1,5 +1,3 @@
-#include "collector/charts/chart_table.h"
-
 #include "collector/charts/families.h"
 #include "collector/idioms/sequences.h"
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "collector/charts/chart_table.h"
 #include "collector/charts/charts_fixture.h"
 #include "collector/charts/drawing.h"
 #include "collector/format/colours.h"
