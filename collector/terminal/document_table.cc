@@ -184,6 +184,7 @@ CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns) {
 
 std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
   if (table == "budget") return "no budget: " + measurement.WhyNotMeasured("core_seconds");
+  if ((table == "functions" || table == "waits") && !measurement.HasChunks()) return kInsideNeedsGuards;
   if (table == "functions" && measurement.quality.lost_samples.has_value()) {
     if (*measurement.quality.lost_samples > 0)
       return "no stack was seen; crema show --table quality says what was lost";
@@ -196,11 +197,11 @@ std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
     return "no thread was seen waiting; crema show --table quality says why";
   if (table == "gpu_kernels" && measurement.Metric("gpu_launches").has_value()) return "no kernel ran on a GPU";
   const bool is_of_chunks = table == "hosts" || table == "threads" || table == "contention";
-  if (is_of_chunks && measurement.Metric("num_attempts").value_or(0) > 0) {
+  if (is_of_chunks && measurement.HasChunks()) {
     return measurement.quality.summed_chunks.value_or(0) > 0 ? "chunks were summed" : "not in this measurement";
   }
   const bool is_breakdown = table == "datasets" || table == "files";
-  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) table = "hosts";  // empty for want of chunks
+  if (is_breakdown && !measurement.HasChunks()) table = "hosts";  // empty for want of chunks
   return std::string(FindTable(table)->empty);
 }
 
