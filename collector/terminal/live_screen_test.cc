@@ -1,11 +1,12 @@
-#include "collector/terminal/live_screen.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
+#include "collector/server/live_sources.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

@@ -12,6 +12,10 @@
 
 namespace crema {
 
+class LiveModel;
+struct LiveFigures;
+struct SourceState;
+
 struct ChunkListing {
   Json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
   std::string sorted_by;
@@ -75,5 +79,15 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
 /// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
 /// prints. Ends in a newline.
 std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style);
+
+// `crema top`: a running job on one screen of a terminal.
+
+/// At most `rows` lines, each ended by a newline and as wide as the others: progress, key figures, where the last half
+/// minute went, workers, what happened. From 24 rows on all of it is there; below, the last blocks are cut.
+std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+                       const TerminalStyle& style, int rows);
+
+/// The same in one line, for files and pipes. While nothing is recorded it says what is wrong with the sources.
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources);
 
 }  // namespace crema
