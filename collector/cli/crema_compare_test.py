@@ -356,7 +356,7 @@ class RoastcoffeaSource(SourcesTestCase):
         result = crema("compare", SAMPLE, collected, "--fail-on", "unequal", "--fail-on", "wall_time>0", "-q")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         again = self.path("again")
-        result = crema("export", SAMPLE, "--to", "roastcoffea", "-o", again)
+        result = crema("export", SAMPLE, "--to", "roastcoffea", "-o", again, "-q")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         theirs = json.loads(pathlib.Path(SAMPLE, "metrics.json").read_text(encoding="utf-8"))
         ours = json.loads(pathlib.Path(again, "metrics.json").read_text(encoding="utf-8"))

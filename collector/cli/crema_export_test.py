@@ -114,11 +114,11 @@ class Output(ExportTestCase):
         self.assertEqual(crema("export", self.records, "--to", "csv", "-o", "-").returncode, 1)
 
     def test_what_people_open_is_named_with_what_opens_it(self):
-        for name, opened_by in (("folded", "flamegraph.pl"), ("perfetto", "ui.perfetto.dev"), ("chunks", "")):
+        for name, opened_by in (("folded", "flamegraph.pl"), ("perfetto", "ui.perfetto.dev"), ("chunks", "pandas")):
             path = self.path(f"{name}.out")
             said = crema("export", self.records, "--to", name, "-o", path).stderr
             self.assertIn(opened_by, said)
-            self.assertEqual(path in said, opened_by != "", name)
+            self.assertIn(path, said)
             self.assertEqual(crema("export", self.records, "--to", name, "-o", path, "-q").stderr, "")
 
     def test_there_is_no_flame_graph_of_nothing(self):

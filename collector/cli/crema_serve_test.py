@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
@@ -194,6 +195,17 @@ class WhatGoesWrong(ServeTestCase):
         self.assertEqual(self.json("/api/v1/chunks"), [])
         self.assertTrue(any("vanished without an end" in text for text in self.texts()))
 
+    def test_it_names_the_next_step_when_it_ends(self):
+        log = GrowingLog(self.logs)
+        log.chunk(0)
+        server = self.serve()
+        self.wait_for("the chunk", lambda: self.json("/api/v1/metrics")["num_chunks"] == 1)
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=PATIENCE)[1]
+        command = re.search(r"^next: crema (show .*?)  \(", said, re.MULTILINE)[1]
+        following = subprocess.run([CREMA, *command.split()], capture_output=True, env=environment(), timeout=PATIENCE)
+        self.assertEqual(following.returncode, 0, following.stderr)
+
     def test_sigterm_ends_it_with_clients_connected(self):
         server = self.serve()
         stream = Stream(self.port, self.token)
@@ -265,7 +277,7 @@ class Top(ServeTestCase):
             drawn, status = self.on_terminal(log, how)
             self.assertEqual(status, 0)
             self.assertTrue(drawn.startswith("\033[?1049h"))
-            self.assertIn("\033[?25h\033[?1049l", drawn)
+            self.assertRegex(drawn, r"\033\[\?25h\033\[\?1049lnext: crema show \S+ --run \S+")
             first = drawn.split("\033[H")[1].split("\033[J")[0]
             self.assertLessEqual(first.count("\r\n") + 1, 24)
 

@@ -156,8 +156,8 @@ class Show(unittest.TestCase):
             (["collect", self.records, "-o", measurement], f"crema report {measurement}"),
             (["show", measurement], f"crema report {measurement}"),
             (["report", measurement, "-o", page], "crema run --stacks -- COMMAND"),
-            (["verdict", measurement], f"crema predict {measurement}"),
-            (["compare", measurement, self.records], f"crema predict {self.records}"),
+            (["verdict", measurement], f"crema report {measurement}"),  # too few chunks have a record to predict it
+            (["compare", measurement, self.records], f"crema report {self.records}"),
         ):
             result = crema(*arguments)
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -415,7 +415,8 @@ int Examine(const OutputOptions& options) {
   const std::vector<GuardCost> costs = MeasureGuardCosts();
   if (options.json) return PrintOut(JsonText(DoctorJson(checks, costs), 1) + "\n");
   if (options.quiet) EraseWhere(&checks, [](const DoctorCheck& one) { return one.state == CheckState::kGood; });
-  return PrintOut(DoctorText(checks, costs, StyleFor(STDOUT_FILENO, options)));
+  return PrintOut(DoctorText(checks, costs, StyleFor(STDOUT_FILENO, options)) +
+                  NextStep(options, "crema run -- COMMAND", "where the core-seconds of a command went"));
 }
 
 }  // namespace

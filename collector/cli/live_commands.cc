@@ -7,6 +7,7 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <charconv>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +25,66 @@
 
 namespace crema {
 namespace {
+
+struct LiveCommandOptions {
+  std::vector<std::string> sources;
+  std::string name;
+  std::string run;
+  std::vector<std::string> total_events;
+  OutputOptions output;
+};
+
+std::optional<int64_t> EventsOf(const std::string& text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
+  return number;
+}
+
+std::string NameOfSource(const std::string& source) {
+  std::filesystem::path path = std::filesystem::path(source).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  if (path.filename() == "records") path = path.parent_path();
+  const std::string name = path.filename().string();
+  return name.empty() || name == "." ? source : name;
+}
+
+void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {
+  subcommand
+      ->add_option("SOURCE", options->sources,
+                   "Directories of record logs (of `crema run`, or CREMA_DIR), single logs, " + EngineAddressesHelp())
+      ->required();
+  subcommand->add_option("--name", options->name, "Name of the run (default: the name of the first source)");
+  subcommand->add_option("--run", options->run,
+                         "The run whose records are taken: its id, or all (default: the first run that is seen)");
+  subcommand
+      ->add_option("--total-events", options->total_events,
+                   "Events that the whole run will process, or DATASET=EVENTS for each dataset. Progress and time left "
+                   "need it (default: CREMA_TOTAL_EVENTS of the job)")
+      ->delimiter(',')
+      ->take_all()
+      ->option_text("N|DATASET=N,...");
+}
+
+// Throws CLI::ValidationError where --total-events is neither a number nor DATASET=NUMBER.
+LiveOptions ReadLiveOptions(const LiveCommandOptions& options) {
+  LiveOptions live;
+  live.name = options.name.empty() ? NameOfSource(options.sources.front()) : options.name;
+  live.run = options.run;
+  for (const std::string& total : options.total_events) {
+    const size_t equals = total.rfind('=');
+    const std::optional<int64_t> events = EventsOf(equals == std::string::npos ? total : total.substr(equals + 1));
+    if (!events.has_value()) {
+      throw CLI::ValidationError("--total-events", "`" + total + "` is neither a number of events nor DATASET=NUMBER");
+    }
+    if (equals == std::string::npos) {
+      live.total_events = events;
+    } else {
+      live.total_events_of_dataset[total.substr(0, equals)] = *events;
+    }
+  }
+  return live;
+}
 
 struct ServeOptions {
   LiveCommandOptions live;
@@ -49,6 +110,15 @@ std::string AddressToOpen(const HttpServer& server, const ServeOptions& options)
   // where a batch system keeps what is printed, others may read it
   const bool is_in_file = !options.token_file.empty() && isatty(STDOUT_FILENO) == 0;
   return token.empty() || is_in_file ? url : url + "?token=" + token;
+}
+
+/// Names the step after a run was followed, if one source has records of it. The terminal may be gone.
+int EndFollowing(const LiveCommandOptions& options, const LiveModel& model) {
+  if (options.sources.size() != 1 || model.totals().records == 0 || model.has_schedulers_only()) return kExitDone;
+  const std::string run = model.run_id().empty() ? "all" : model.run_id();
+  const std::string command = fmt::format("crema show {} --run {}", options.sources.front(), run);
+  std::fputs(NextStep(options.output, command, "what was recorded", STDERR_FILENO).c_str(), stderr);
+  return kExitDone;
 }
 
 /// What `crema report` writes of these sources.
@@ -100,7 +170,7 @@ int Serve(const ServeOptions& options) {
   });
   service.Start();
   context.run();  // until all that was begun has ended, which a signal makes it
-  return kExitDone;
+  return EndFollowing(options.live, service.model());
 }
 
 }  // namespace
@@ -248,7 +318,7 @@ class Screen {
     service_.Start();
     context_.run();
     terminal_.Leave();
-    return kExitDone;
+    return EndFollowing(options_, service_.model());
   }
 
  private:

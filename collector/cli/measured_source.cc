@@ -4,10 +4,8 @@
 // clang-format on
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 
@@ -15,9 +13,9 @@
 #include "collector/cli/measured_source.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/engines/engines.h"
+#include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
-#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {
@@ -185,32 +183,6 @@ class EngineWorkers {
   WorkerOfTask tasks_;
 };
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP wait (sigprocmask(2)). Its destructor lets them do what they do: as a
-/// rule they end the process. For the only thread of a process.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int signal : kHeld) sigaddset(&held, signal);
-    pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  /// Whether one of them came, that the process does not ignore.
-  bool pending() const {
-    sigset_t pending;
-    sigpending(&pending);  // those that are ignored never wait
-    return absl::c_any_of(kHeld, [&](int signal) { return sigismember(&pending, signal) == 1; });
-  }
-
- private:
-  static constexpr int kHeld[] = {SIGINT, SIGTERM, SIGHUP};
-  sigset_t before_;
-};
-
 /// Replaces each address of an engine and each of its logs by a directory with what it holds, below the directory that
 /// is returned; null where there was none. Errors: as those of the engine's `pull` and `unpack`.
 absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources) {
@@ -324,6 +296,9 @@ absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool qu
   return measured;
 }
 
+namespace {
+
+/// A measurement as it stands on disk, where that is all that was asked for; of anything else one that is made now.
 absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet) {
   // one run of several, or Coffea's files beside it: the records have to be read again
   const bool adds_nothing = options.coffea_reports.empty() && options.metrics_by_dataset.empty() &&
@@ -333,6 +308,8 @@ absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool qu
   }
   return MeasureAndJudge(options, quiet);
 }
+
+}  // namespace
 
 absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given, bool quiet) {
   MeasuredSource opened;
@@ -348,6 +325,7 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given,
   opened.text_ = std::move(measured->text);
   if (opened.unpacked_ != nullptr) NameSources(given.sources, options.sources, &opened.measurement_);
   if (options.sources.size() != 1) return opened;
+  opened.named_ = given.sources.front() + (given.run.empty() ? "" : " --run " + given.run);
   const std::string& source = options.sources.front();
   if (options.run.empty() && IsMeasurement(source)) opened.run_ = "all";  // whatever is in a measurement is of it
   if (IsRoastcoffea(source)) {
@@ -414,14 +392,23 @@ absl::Status MeasuredSource::ForEachTask(const OnTask& on_task) const {
   return absl::OkStatus();
 }
 
-std::vector<MeasuredSource> OpenAll(const std::vector<std::string>& paths, const std::string& run, bool quiet) {
-  std::vector<MeasuredSource> sources;
-  for (const std::string& path : paths) sources.push_back(OrFail(MeasuredSource::Open(path, run, quiet)));
-  return sources;
+absl::StatusOr<ObservedRun> Observe(const MeasuredSource& source, const std::string& section) {
+  RunObserver observer(section);
+  absl::Status read = source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
+  if (!read.ok()) return read;
+  return observer.Finish(source.measurement());
 }
 
-std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources) {
-  return Mapped<const Measurement*>(sources, [](const MeasuredSource& source) { return &source.measurement(); });
+std::string NextPrediction(const MeasuredSource& source, const OutputOptions& options, const std::string& brings) {
+  constexpr double kMostAttempts = 20'000;  // a tenth of a second
+  if (options.quiet || options.json) return "";
+  if (source.measurement().Metric("num_attempts").value_or(0) <= kMostAttempts) {
+    const absl::StatusOr<ObservedRun> run = Observe(source, "");
+    if (run.ok() && Predict(*run, {}).refused.empty()) {
+      return NextStep(options, "crema predict " + source.Named(), brings);
+    }
+  }
+  return NextReport(options, source.Named());
 }
 
 ExportSource ExportSourceOf(const MeasuredSource& measured) {
@@ -435,33 +422,6 @@ Baseline::Baseline(const std::string& path, bool quiet, ExportSource* source) {
   if (path.empty()) return;
   opened_ = OrFail(MeasuredSource::Open(path, "", quiet));
   source->baseline = &source_.emplace(ExportSourceOf(*opened_));
-}
-
-void AddSavedOptions(CLI::App* subcommand, SavedOptions* options) {
-  subcommand->add_flag("--replace", options->save.replace,
-                       "Delete an older measurement (default: it is kept as DIR.<its start>)");
-  subcommand->add_flag("--force", options->save.force, "Write into a directory that holds other files");
-  subcommand->add_flag("--json", options->output.json, "Print the measurement as JSON instead of the summary");
-  AddOutputOptions(subcommand, &options->output);
-}
-
-int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
-  std::string kept_as;
-  SaveOptions save = options.save;
-  save.kept_as = &kept_as;
-  {
-    const HeldSignals held;
-    save.is_cancelled = [&held] { return held.pending(); };
-    const absl::Status saved = SaveMeasurement(measured, options.directory, save);
-    if (!saved.ok()) return ReportFailure(saved);  // now: what waits ends the process
-  }
-  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (options.output.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
-  if (options.output.quiet) return kExitDone;
-  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  return PrintOut(RenderSummary(measured.measurement, style) + NextStep(options.output,
-                                                                        "crema report " + options.directory,
-                                                                        "one page, for any browser", style.width));
 }
 
 }  // namespace crema

@@ -7,6 +7,7 @@
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
+#include "collector/prediction/observed_run.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {
@@ -57,9 +58,6 @@ std::string EngineSchedulersHelp();
 /// Measurements of roastcoffea among the sources are read by their chunk records; one alone with its other figures too.
 absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& options, bool quiet);
 
-/// A measurement as it is on disk, where that is all that was asked for; of anything else one that is made now.
-absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet);
-
 /// A source that was opened: its measurement, and the way back to the records behind it.
 class MeasuredSource {
  public:
@@ -72,6 +70,8 @@ class MeasuredSource {
   static absl::StatusOr<MeasuredSource> OpenStandardInput();
 
   const Measurement& measurement() const { return measurement_; }
+  /// What another command takes for it: its path, and the run where one was chosen. Empty: it has no path.
+  const std::string& Named() const { return named_; }
   /// As JSON: what the file holds, where it was read from one.
   Json Document() const;
   /// Errors: a measurement without its records.
@@ -84,15 +84,18 @@ class MeasuredSource {
  private:
   std::vector<std::string> sources_;
   std::string run_;
+  std::string named_;
   Measurement measurement_;
   std::string text_;                               ///< of its file; empty: made now
   std::shared_ptr<TemporaryDirectory> unpacked_;   ///< engines' logs as record logs
   std::shared_ptr<TemporaryDirectory> converted_;  ///< another tool's measurement as record logs
 };
 
-/// Each of these sources. Throws a `Failure` where one cannot be opened.
-std::vector<MeasuredSource> OpenAll(const std::vector<std::string>& paths, const std::string& run, bool quiet);
-std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources);
+/// What a replay needs of it; `section` as for a `RunObserver`. Errors: as `ForEachAttempt`.
+absl::StatusOr<ObservedRun> Observe(const MeasuredSource& source, const std::string& section);
+/// The next step behind a judgement: `crema predict`, which `brings` that, where it has an answer: the records are
+/// there, and the replay of the run as it was does not miss. Else, and where this replay would take long, the page.
+std::string NextPrediction(const MeasuredSource& source, const OutputOptions& options, const std::string& brings);
 
 /// `measured` outlives it.
 ExportSource ExportSourceOf(const MeasuredSource& measured);
@@ -107,19 +110,5 @@ class Baseline {
   std::optional<MeasuredSource> opened_;
   std::optional<ExportSource> source_;
 };
-
-struct SavedOptions {
-  MeasureOptions measure;
-  SaveOptions save;
-  std::string directory;
-  OutputOptions output;
-};
-
-/// Adds --replace, --force, --json and those of `AddOutputOptions`. `options` must outlive the parsing.
-void AddSavedOptions(CLI::App* subcommand, SavedOptions* options);
-
-/// Writes it into the directory, and prints its summary, or its document as JSON. Ctrl-C ends the writing between two
-/// logs: the older measurement is still there then, and no temporary file is. Returns the status of the command.
-int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options);
 
 }  // namespace crema

@@ -1,10 +1,9 @@
 // `crema export`: a measurement in the formats of other tools.
-#include "collector/cli/output_commands.h"
-
 #include <cctype>
 #include <cstdio>
 #include <set>
 
+#include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
@@ -68,9 +67,8 @@ int RunExport(const ExportOptions& options) {
   const Baseline baseline(options.baseline, options.output.quiet, &source);
   const ProgressNote note("writing " + options.path, options.output.quiet);
   OrFail(Export(*format, source, options.path, options.force));
-  if (!format->opens.empty() && options.path != "-") {
-    std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "draws it").c_str(), stderr);
-  }
+  if (options.path == "-" || options.without_result) return kExitDone;
+  std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "", STDERR_FILENO).c_str(), stderr);
   return kExitDone;
 }
 
@@ -330,9 +328,10 @@ void ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
   }
 }
 
-int Plot(const PlotOptions& options) {
+int Plot(PlotOptions options) {
   CheckOptions(options);
-  if (options.source.empty()) return PrintOut(KindsAsText());
+  options.shown.is_list = options.list;
+  if (options.source.empty()) return PrintOut(KindsAsText() + NextStep(options.shown, "crema plot RUN -o DIR"));
   const bool quiet = options.shown.quiet;
   const PlottedRun run(options.source, options.run, quiet);
   ChartInput input;
@@ -347,7 +346,7 @@ int Plot(const PlotOptions& options) {
   const std::vector<std::string> names = options.names.empty() ? ChartNames(input) : options.names;
   const ChartTheme theme = options.theme == "dark" ? ChartTheme::kDark : ChartTheme::kLight;
   const std::vector<Chart> charts = MakeCharts(names, input, theme);
-  if (options.list) return PrintOut(ListAsText(charts));
+  if (options.list) return PrintOut(ListAsText(charts) + NextReport(options.shown, run.source.Named()));
   ReportNotDrawn(charts, quiet);
   const ProgressNote note("drawing", quiet);
   OrFail(WriteCharts(charts, options.output));

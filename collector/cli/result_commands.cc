@@ -1,10 +1,11 @@
 // `crema collect` and `crema merge`: make a measurement of record logs, or one of several measurements.
-#include <unistd.h>
+#include <signal.h>
 
 #include <cstdio>
 
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
+#include "collector/cli/doctor_command.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/diagnosis/verdict_table.h"
@@ -25,6 +26,87 @@
 
 namespace crema {
 namespace {
+
+void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
+  subcommand
+      ->add_option("--coffea-report", options->coffea_reports,
+                   "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
+      ->type_name("FILE")
+      ->take_all();
+  subcommand
+      ->add_option("--metrics-by-dataset", options->metrics_by_dataset,
+                   "JSON: {dataset: {entries, duration, performance_counters: {num_requested_bytes}}}")
+      ->type_name("FILE")
+      ->take_all();
+}
+
+// Takes a SOURCE, where one was given. Throws a usage error where neither one nor one of these options was.
+void RequireSource(const std::string& source, MeasureOptions* options) {
+  if (!source.empty()) options->sources = {source};
+  if (options->sources.empty() && options->coffea_reports.empty() && options->metrics_by_dataset.empty()) {
+    throw CLI::RequiredError("SOURCE");
+  }
+}
+
+struct SavedOptions {
+  MeasureOptions measure;
+  SaveOptions save;
+  std::string directory;
+  OutputOptions output;
+};
+
+void AddSavedOptions(CLI::App* subcommand, SavedOptions* options) {
+  subcommand->add_flag("--replace", options->save.replace,
+                       "Delete an older measurement (default: it is kept as DIR.<its start>)");
+  subcommand->add_flag("--force", options->save.force, "Write into a directory that holds other files");
+  subcommand->add_flag("--json", options->output.json, "Print the measurement as JSON instead of the summary");
+  AddOutputOptions(subcommand, &options->output);
+}
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP wait (sigprocmask(2)). Its destructor lets them do what they do: as a
+/// rule they end the process. For the only thread of a process.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : kHeld) sigaddset(&held, signal);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// Whether one of them came, that the process does not ignore.
+  bool pending() const {
+    sigset_t pending;
+    sigpending(&pending);  // those that are ignored never wait
+    return absl::c_any_of(kHeld, [&](int signal) { return sigismember(&pending, signal) == 1; });
+  }
+
+ private:
+  static constexpr int kHeld[] = {SIGINT, SIGTERM, SIGHUP};
+  sigset_t before_;
+};
+
+// Writes it into the directory, and prints its summary, or its document as JSON. Ctrl-C ends the writing between two
+// logs: the older measurement is still there then, and no temporary file is.
+int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
+  std::string kept_as;
+  SaveOptions save = options.save;
+  save.kept_as = &kept_as;
+  {
+    const HeldSignals held;
+    save.is_cancelled = [&held] { return held.pending(); };
+    const absl::Status saved = SaveMeasurement(measured, options.directory, save);
+    if (!saved.ok()) return ReportFailure(saved);  // now: what waits ends the process
+  }
+  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
+  if (options.output.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
+  if (options.output.quiet) return kExitDone;
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  return PrintOut(RenderSummary(measured.measurement, style) + NextReport(options.output, options.directory));
+}
 
 struct CollectOptions : SavedOptions {
   std::string start;
@@ -218,30 +300,39 @@ std::string AsJson(const MeasuredSource& source, const ShowOptions& options) {
   return JsonText(chosen.size() == 1 ? chosen.front() : chosen, 1) + "\n";
 }
 
-// Behind the summary of a source with a name, and behind the functions, after which most people change something.
-std::string NextOf(const Measurement& measurement, const ShowOptions& options, int width) {
-  if (options.source.empty() || options.source == kStandardInput || !options.metrics.empty()) return "";
-  if (options.tables.empty()) {
-    return NextStep(options.output, "crema report " + options.source, "one page, for any browser", width);
+// Behind what shows functions or names them: how to get them; where they are there, most people change something.
+std::string NextInside(const MeasuredSource& source, const OutputOptions& options, int descriptor = STDOUT_FILENO) {
+  const Measurement& measurement = source.measurement();
+  if (!measurement.HasChunks()) {
+    const bool has_sdk = FindInstalledSdk(RunningProgram()).ok();
+    return NextStep(options, has_sdk ? "crema config" : "crema run -- COMMAND", "guards in your code name its parts",
+                    descriptor);
   }
+  if (measurement.functions.empty() && !measurement.quality.lost_samples.has_value()) {
+    return NextStep(options, "crema run --stacks -- COMMAND", "the functions of each section", descriptor);
+  }
+  const std::string before = source.Named().empty() ? "BEFORE" : source.Named();
+  return NextStep(options, fmt::format("crema compare {} AFTER", before), "what a change of yours brought", descriptor);
+}
+
+std::string NextOfShown(const MeasuredSource& source, const ShowOptions& options) {
+  const Measurement& measurement = source.measurement();
+  if (source.Named().empty()) return "";
   const auto asks_for = [&options](const char* table) { return options.tables == std::vector<std::string>{table}; };
   const auto has_function = [](const WaitSumRow& row) { return row.function.has_value(); };
-  if (asks_for("functions") && measurement.functions.empty()) {
-    return NextStep(options.output, "crema run --stacks -- COMMAND", "the functions of each section", width);
+  if (asks_for("functions") || (asks_for("waits") && !measurement.HasChunks())) {
+    return NextInside(source, options.output);
   }
   if (asks_for("waits") && !measurement.CannotSeeWaits() && absl::c_none_of(measurement.waits, has_function)) {
-    return NextStep(options.output, "crema run --waits -- COMMAND", "which functions wait, and who holds a lock",
-                    width);
+    return NextStep(options.output, "crema run --waits -- COMMAND", "which functions wait, and who holds a lock");
   }
-  if (!asks_for("functions")) return "";
-  return NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
-                  "what a change of yours brought", width);
+  return NextReport(options.output, source.Named());
 }
 
 std::string AsText(const MeasuredSource& source, const ShowOptions& options) {
   const Measurement& measurement = source.measurement();
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  const std::string next = NextOf(measurement, options, style.width);
+  const std::string next = NextOfShown(source, options);
   if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style) + next;
   std::string text;
   for (const std::string& key : options.metrics) text += OrFail(RenderMetric(measurement, key, style));
@@ -277,6 +368,7 @@ absl::StatusOr<MeasuredSource> Open(const ShowOptions& options) {
 
 int Show(ShowOptions options) {
   CheckChunkOptions(&options);
+  options.output.is_list = !options.metrics.empty() || !options.tables.empty();
   if (options.html && (options.output.json || !options.tables.empty() || !options.metrics.empty())) {
     throw CLI::ValidationError("--html", "prints the whole summary; leave out --json, --table and --metric");
   }
@@ -345,18 +437,6 @@ std::string PathFor(const ReportOptions& options) {
   return IsMeasurement(options.source) ? beside.string() : "report.html";
 }
 
-/// A look into the largest section; where there was one, or there are no sections, what answers the next question.
-std::string NextOf(const Measurement& measurement, const ReportOptions& options) {
-  if (measurement.sections.empty()) {
-    return NextStep(options.output, "crema config", "how to build your code with guards, which name its parts");
-  }
-  if (measurement.functions.empty()) {
-    return NextStep(options.output, "crema run --stacks -- COMMAND", "the functions of each section");
-  }
-  const std::string source = options.source.empty() ? "BEFORE" : options.source;
-  return NextStep(options.output, fmt::format("crema compare {} AFTER", source), "what a change of yours brought");
-}
-
 int WriteReport(ReportOptions options) {
   RequireSource(options.source, &options.measure);
   const MeasuredSource opened = OrFail(MeasuredSource::Open(options.measure, options.output.quiet));
@@ -369,7 +449,7 @@ int WriteReport(ReportOptions options) {
   }
   if (options.output.quiet || path == "-") return kExitDone;
   const int printed = PrintOut(path + "\n");
-  std::fputs(NextOf(opened.measurement(), options).c_str(), stderr);
+  std::fputs(NextInside(opened, options.output, STDERR_FILENO).c_str(), stderr);
   return printed;
 }
 
@@ -423,15 +503,15 @@ int PrintVerdicts(VerdictOptions options) {
     }
   }
   RequireSource(options.source, &options.measure);
-  const MeasuredRun measured = OrFail(LoadOrMeasure(options.measure, options.output.quiet));
+  const MeasuredSource source = OrFail(MeasuredSource::Open(options.measure, options.output.quiet));
 
   // Judged anew: an older crema may have judged by other rules.
-  const std::vector<Verdict> verdicts = Judge(measured.measurement);
+  const std::vector<Verdict> verdicts = Judge(source.measurement());
   std::vector<std::string> fallen;
   for (const Verdict& verdict : verdicts) {
     if (absl::c_linear_search(options.fail_on, verdict.id)) fallen.push_back(verdict.id);
   }
-  const std::string headline = Headline(measured.measurement);
+  const std::string headline = Headline(source.measurement());
   const std::vector<VerdictRow> rows = VerdictRows(verdicts);
   int printed = kExitDone;
   if (options.output.json) {
@@ -440,12 +520,8 @@ int PrintVerdicts(VerdictOptions options) {
     printed = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-    const bool is_predicted = measured.measurement.Metric("num_chunks").value_or(0) >= kChunksOfPrediction;
-    const std::string command = is_predicted ? "crema predict " : "crema report ";
-    const char* const brings = is_predicted ? "what the usual changes would bring" : "one page, for any browser";
-    const std::string next =
-        options.source.empty() ? "" : NextStep(options.output, command + options.source, brings, style.width);
-    printed = PrintBesideGate(RenderVerdicts(headline, rows, style) + next);
+    printed = PrintBesideGate(RenderVerdicts(headline, rows, style) +
+                              NextPrediction(source, options.output, "what the usual changes would bring"));
   }
   if (fallen.empty()) return printed;
   PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));

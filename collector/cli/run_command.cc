@@ -168,11 +168,11 @@ absl::Status CollectRun(const RunPlan& plan, RunDirectory* directory) {
   if (!directory->kept_as().empty()) {
     std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);
   }
-  const bool has_stacks = !measured->measurement.functions.empty();
   const std::string next =
-      has_stacks ? NextStep(plan.output, fmt::format("crema show {} --table functions", directory->path()),
-                            "the functions of each section; crema report draws them")
-                 : NextStep(plan.output, "crema report " + directory->path(), "one page, for any browser");
+      measured->measurement.functions.empty()
+          ? NextReport(plan.output, directory->path(), STDERR_FILENO)
+          : NextStep(plan.output, fmt::format("crema show {} --table functions", directory->path()),
+                     "the functions of each section; crema report draws them", STDERR_FILENO);
   std::fputs(next.c_str(), stderr);
   return absl::OkStatus();
 }

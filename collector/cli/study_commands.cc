@@ -1,11 +1,8 @@
 // `crema compare`: measurements side by side, and gates on how they differ.
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_commands.h"
 #include "collector/cli/subcommand.h"
 #include "collector/comparison/comparison.h"
 #include "collector/comparison/paired_change.h"
@@ -22,6 +19,17 @@
 
 namespace crema {
 namespace {
+
+// Each of these sources. Throws a `Failure` where one cannot be opened.
+std::vector<MeasuredSource> OpenAll(const std::vector<std::string>& paths, const std::string& run, bool quiet) {
+  std::vector<MeasuredSource> sources;
+  for (const std::string& path : paths) sources.push_back(OrFail(MeasuredSource::Open(path, run, quiet)));
+  return sources;
+}
+
+std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources) {
+  return Mapped<const Measurement*>(sources, [](const MeasuredSource& source) { return &source.measurement(); });
+}
 
 struct CompareOptions {
   std::vector<std::string> sources;
@@ -110,13 +118,19 @@ std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, cons
   return sources;
 }
 
-Comparison CompareSources(const CompareOptions& options) {
+/// `next`: the step behind it, of the last run.
+Comparison CompareSources(const CompareOptions& options, std::string* next) {
+  const auto set_next = [&](const MeasuredSource& last) {
+    if (!options.markdown) *next = NextPrediction(last, options.output, "what the next change would bring");
+  };
   if (!options.sources.empty()) {
     const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
+    set_next(sources.back());
     return Compare(MeasurementsOf(sources), CompareAllPieces(sources), options.sources);
   }
   const std::vector<MeasuredSource> before = OpenSide(options.before, options);
   const std::vector<MeasuredSource> after = OpenSide(options.after, options);
+  set_next(after.back());
   return CompareSides(MeasurementsOf(before), MeasurementsOf(after), {CompareSidesPieces(before, after)});
 }
 
@@ -145,7 +159,9 @@ int RunCompare(const CompareOptions& options) {
   CheckSources(options);
   CheckChart(options.chart);
   const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
-  const Comparison comparison = CompareSources(options);
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  std::string next;
+  const Comparison comparison = CompareSources(options, &next);
   std::vector<JudgedGate> judged;
   for (const ComparisonGate& gate : gates) {
     const absl::StatusOr<GateResult> result = Judge(gate, comparison);
@@ -167,17 +183,13 @@ int RunCompare(const CompareOptions& options) {
   if (!options.chart.path.empty()) {
     OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
   }
-  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   int printed = kExitDone;
   if (options.output.json) {
     printed = PrintBesideGate(ComparisonJson(comparison, judged));
   } else if (options.markdown) {
     printed = PrintBesideGate(ComparisonAsMarkdown(comparison, judged));
   } else if (!options.output.quiet) {
-    const std::string& last = options.sources.empty() ? options.after.back() : options.sources.back();
-    printed = PrintBesideGate(RenderComparison(comparison, style) + NextStep(options.output, "crema predict " + last,
-                                                                             "what the next change would bring",
-                                                                             style.width));
+    printed = PrintBesideGate(RenderComparison(comparison, style) + next);
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
@@ -292,9 +304,7 @@ int PrintPrediction(const PredictOptions& options) {
     }
     section = change.name;
   }
-  RunObserver observer(section);
-  OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
-  const ObservedRun run = observer.Finish(source.measurement());
+  const ObservedRun run = OrFail(Observe(source, section));
   if (asked && !section.empty() && run.events.count == 0 &&
       absl::c_all_of(run.chunks, [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
     OrFail(absl::NotFoundError("no chunk was in a section `" + section + "`; crema show --table sections lists them"));
@@ -304,10 +314,11 @@ int PrintPrediction(const PredictOptions& options) {
   Json document = PredictionJson(prediction);
   if (!asked) SortBestFirst(&document);
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  const std::string next = prediction.refused.empty()
-                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
-                                          "what the change brought, once it is made and run", style.width)
-                               : "";
+  const auto is_predicted = [](const PredictedRow& row) { return row.why_not.empty(); };
+  const std::string next = absl::c_any_of(prediction.rows, is_predicted)
+                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", source.Named()),
+                                          "what the change brought, once it is made and run")
+                               : NextPrediction(source, options.output, "what the usual changes would bring");
   const int printed =
       PrintOut(options.output.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kExitDone || prediction.refused.empty() ? printed : kExitFailed;
@@ -360,20 +371,22 @@ struct ScalingOptions {
   OutputOptions output;
 };
 
-ScalingStudy Study(const std::vector<MeasuredSource>& sources, const std::vector<std::string>& paths) {
-  if (sources.size() > 1) return StudyScaling(MeasurementsOf(sources), paths);
-  const MeasuredSource& source = sources.front();
-  RunObserver observer("");
-  OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
-  return PredictScaling(source.measurement(), observer.Finish(source.measurement()));
-}
-
 int PrintScaling(const ScalingOptions& options) {
   CheckChart(options.chart);
-  const ScalingStudy study = Study(OpenAll(options.sources, options.run, options.output.quiet), options.sources);
+  const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
+  const bool is_one = sources.size() == 1;
+  const ScalingStudy study = is_one
+                                 ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
+                                 : StudyScaling(MeasurementsOf(sources), options.sources);
   const Json document = ScalingAsJson(study);
-  const int printed = PrintOut(options.output.json ? JsonText(document, 1) + "\n"
-                                                   : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
+  const std::string next =
+      is_one ? NextPrediction(sources.front(), options.output, "what other changes would bring")
+             : NextStep(options.output,
+                        fmt::format("crema compare {} {}", options.sources.front(), options.sources.back()),
+                        "what differs between the first and the last");
+  const int printed =
+      PrintOut(options.output.json ? JsonText(document, 1) + "\n"
+                                   : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)) + next);
   if (printed != kExitDone || !study.refused.empty()) return kExitFailed;
   if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(document)}, options.chart));
   return kExitDone;
@@ -413,6 +426,17 @@ struct HistoryOptions {
   OutputOptions output;
 };
 
+std::string NextOfHistory(const RunHistory& history, const OutputOptions& options) {
+  if (history.runs.size() < kLeastValues) {
+    return NextStep(options, "crema run -o DIR/NAME -- COMMAND", "one more run, in the directory of the others");
+  }
+  const size_t at = history.points.segments.back().begin;
+  if (at == 0) return NextReport(options, history.runs.back().directory);
+  return NextStep(options,
+                  fmt::format("crema compare {} {}", history.runs[at - 1].directory, history.runs[at].directory),
+                  "the last run before the latest change, and the first after it");
+}
+
 int PrintHistory(const HistoryOptions& options) {
   CheckChart(options.chart);
   std::vector<std::string> metrics = {std::string(kWorkOfRun), std::string(kTimeOfRun), std::string(kRateOfRun)};
@@ -433,7 +457,8 @@ int PrintHistory(const HistoryOptions& options) {
   if (options.output.json) {
     done = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
-    done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
+    done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)) +
+                           NextOfHistory(history, options.output));
   }
   if (done != kExitDone) return done;
   if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));

@@ -2,15 +2,12 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
-#include "collector/cli/measured_source.h"
 
 namespace crema {
 
@@ -94,21 +91,6 @@ int Width(int descriptor) {
   return columns >= kLeastWidth ? columns : kDefaultWidth;
 }
 
-std::optional<int64_t> EventsOf(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
-}
-
-std::string NameOfSource(const std::string& source) {
-  std::filesystem::path path = std::filesystem::path(source).lexically_normal();
-  if (path.filename().empty()) path = path.parent_path();
-  if (path.filename() == "records") path = path.parent_path();
-  const std::string name = path.filename().string();
-  return name.empty() || name == "." ? source : name;
-}
-
 }  // namespace
 
 void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
@@ -130,68 +112,18 @@ TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
   return style;
 }
 
-std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows, int width) {
-  if (options.quiet) return "";
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows,
+                     int descriptor) {
+  if (options.quiet || (options.is_list && isatty(STDOUT_FILENO) == 0)) return "";
   const std::string line = PlainLine("next: " + command);
-  const std::string whole = fmt::format("{}  ({})", line, shows);
-  const auto has_room = [width](const std::string& text) { return text.size() <= static_cast<size_t>(width); };
-  return has_room(whole) ? whole + "\n" : has_room(line) ? line + "\n" : "";
+  const std::string whole = shows.empty() ? line : fmt::format("{}  ({})", line, shows);
+  const auto room = static_cast<size_t>(StyleFor(descriptor, options).width);
+  if (descriptor != STDOUT_FILENO || whole.size() <= room) return whole + "\n";
+  return line.size() <= room ? line + "\n" : "";
 }
 
-void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
-  subcommand
-      ->add_option("--coffea-report", options->coffea_reports,
-                   "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
-      ->type_name("FILE")
-      ->take_all();
-  subcommand
-      ->add_option("--metrics-by-dataset", options->metrics_by_dataset,
-                   "JSON: {dataset: {entries, duration, performance_counters: {num_requested_bytes}}}")
-      ->type_name("FILE")
-      ->take_all();
-}
-
-void RequireSource(const std::string& source, MeasureOptions* options) {
-  if (!source.empty()) options->sources = {source};
-  if (options->sources.empty() && options->coffea_reports.empty() && options->metrics_by_dataset.empty()) {
-    throw CLI::RequiredError("SOURCE");
-  }
-}
-
-void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {
-  subcommand
-      ->add_option("SOURCE", options->sources,
-                   "Directories of record logs (of `crema run`, or CREMA_DIR), single logs, " + EngineAddressesHelp())
-      ->required();
-  subcommand->add_option("--name", options->name, "Name of the run (default: the name of the first source)");
-  subcommand->add_option("--run", options->run,
-                         "The run whose records are taken: its id, or all (default: the first run that is seen)");
-  subcommand
-      ->add_option("--total-events", options->total_events,
-                   "Events that the whole run will process, or DATASET=EVENTS for each dataset. Progress and time left "
-                   "need it (default: CREMA_TOTAL_EVENTS of the job)")
-      ->delimiter(',')
-      ->take_all()
-      ->option_text("N|DATASET=N,...");
-}
-
-LiveOptions ReadLiveOptions(const LiveCommandOptions& options) {
-  LiveOptions live;
-  live.name = options.name.empty() ? NameOfSource(options.sources.front()) : options.name;
-  live.run = options.run;
-  for (const std::string& total : options.total_events) {
-    const size_t equals = total.rfind('=');
-    const std::optional<int64_t> events = EventsOf(equals == std::string::npos ? total : total.substr(equals + 1));
-    if (!events.has_value()) {
-      throw CLI::ValidationError("--total-events", "`" + total + "` is neither a number of events nor DATASET=NUMBER");
-    }
-    if (equals == std::string::npos) {
-      live.total_events = events;
-    } else {
-      live.total_events_of_dataset[total.substr(0, equals)] = *events;
-    }
-  }
-  return live;
+std::string NextReport(const OutputOptions& options, const std::string& source, int descriptor) {
+  return source.empty() ? "" : NextStep(options, "crema report " + source, "one page, for any browser", descriptor);
 }
 
 }  // namespace crema

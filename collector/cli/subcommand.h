@@ -1,6 +1,8 @@
 // What the subcommands have in common: exit statuses, messages on stderr, and options; the function that adds each.
 #pragma once
 
+#include <unistd.h>
+
 #include <exception>
 
 #include "CLI/App.hpp"
@@ -8,8 +10,8 @@
 #include "CLI/Formatter.hpp"
 #include "CLI/Validators.hpp"
 #include "collector/metrics/measure.h"
-#include "collector/server/live_model.h"
 #include "collector/terminal/terminal_box.h"
+#include "fmt/format.h"
 
 namespace crema {
 
@@ -81,6 +83,7 @@ struct OutputOptions {
   bool json = false;  ///< of commands that have it
   int width = 0;      ///< of commands that have it; 0: that of the file that is written to
   bool quiet = false;
+  bool is_list = false;  ///< a table or a list on stdout may go to another program: a next step is for terminals only
   bool ascii = false;
   std::string color = "auto";
 };
@@ -93,29 +96,34 @@ void AddOutputOptions(CLI::App* subcommand, OutputOptions* options);
 /// the terminal's, else COLUMNS, else 100.
 TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
 
-/// The line behind an answer that names the command to take next, and what it shows; empty with --quiet. What has no
-/// room in `width` columns is left out: what the command shows, then the whole line.
-std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows,
-                     int width = std::numeric_limits<int>::max());
+/// The line behind an answer that names the command to take next, and what it shows; empty with --quiet. On
+/// stdout, what has no room in its width is left out: what the command shows, then the whole line.
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows = "",
+                     int descriptor = STDOUT_FILENO);
+/// `crema report`; empty where the source has no name.
+std::string NextReport(const OutputOptions& options, const std::string& source, int descriptor = STDOUT_FILENO);
 
-/// Adds --coffea-report and --metrics-by-dataset. `options` must outlive the parsing.
-void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options);
+struct Chart;
 
-/// Takes a SOURCE, where one was given. Throws a usage error where neither one nor one of these options was.
-void RequireSource(const std::string& source, MeasureOptions* options);
+/// Where charts go: one file, a file for each by a pattern, or a directory of them.
+struct PlotOutput {
+  std::string path = "crema-plots";            ///< a file by its extension, a pattern with `{name}`, else a directory
+  std::vector<std::string> formats = {"png"};  ///< into a directory
+  std::string python;                          ///< of the renderer; empty: it is looked for
+  bool force = false;
 
-struct LiveCommandOptions {
-  std::vector<std::string> sources;
-  std::string name;
-  std::string run;
-  std::vector<std::string> total_events;
-  OutputOptions output;
+  bool IsOneFile() const;
 };
 
-/// Adds SOURCE…, --name, --run and --total-events. `options` must outlive the parsing.
-void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options);
+/// Adds --chart, as `help` says it, and --force, for a command that draws one chart on request. `output` must outlive
+/// the parsing.
+void AddChartOptions(CLI::App* subcommand, const char* help, PlotOutput* output);
+/// Throws a usage error where a chart is asked for, but not as one file.
+void CheckChart(const PlotOutput& output);
 
-/// What they mean. Throws CLI::ValidationError where --total-events is neither a number nor DATASET=NUMBER.
-LiveOptions ReadLiveOptions(const LiveCommandOptions& options);
+/// Writes the charts that have a specification. Where no renderer is found the specifications are written instead,
+/// and the error says so and how to get pictures. Errors: something is there that crema did not write (then nothing is
+/// written at all, unless `force`); what the disk or the renderer says.
+absl::Status WriteCharts(const std::vector<Chart>& charts, const PlotOutput& output);
 
 }  // namespace crema

@@ -38,44 +38,51 @@ constexpr ExportFormat kFormats[] = {
      [](std::string_view text) {
        return BeginsWith(text, R"({"run_id":)") || BeginsWith(text, "run_id,worker,") ||
               BeginsWith(text, R"({"dataset":)") || BeginsWith(text, "dataset,file,tree,");
-     }},
+     },
+     "read {} with pandas: read_json(..., lines=True), or read_csv"},
     {"coffea-fileset", "files and entries without a result, to run them again: a fileset (JSON) as Coffea takes it",
      WriteCoffeaFileset, nullptr,
      [](std::string_view text) {
        return BeginsWith(text, "{}\n") || (text.find("\"files\": {") != std::string_view::npos &&
                                            text.find("\"object_path\":") != std::string_view::npos);
-     }},
+     },
+     "give {} to Coffea's preprocess, or to crema_hep.work_items"},
     {"csv", "a directory with one CSV file a table", nullptr, WriteCsvTables,
-     [](std::string_view path) { return FileNamesCrema(path, "crema_tables.json"); }},
+     [](std::string_view path) { return FileNamesCrema(path, "crema_tables.json"); },
+     "open the tables of {} with pandas or a spreadsheet"},
     {"roastcoffea", "a directory that roastcoffea's load_measurement reads", nullptr, WriteRoastcoffea,
-     [](std::string_view path) { return FileNamesCrema(path, "metadata.json"); }},
+     [](std::string_view path) { return FileNamesCrema(path, "metadata.json"); },
+     "open {} with roastcoffea's load_measurement"},
     {"prometheus", "Prometheus' text format, for node_exporter's textfile collector or a push gateway", WritePrometheus,
-     nullptr, [](std::string_view text) { return BeginsWith(text, "# HELP crema_"); }},
+     nullptr, [](std::string_view text) { return BeginsWith(text, "# HELP crema_"); },
+     "move {} into the directory of node_exporter's textfile collector"},
     {"perfetto", "Chrome's trace format (JSON), for ui.perfetto.dev", WritePerfetto, nullptr,
-     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }, "", false,
+     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); },
      "open {} at https://ui.perfetto.dev"},
     {"folded", "stacks of sections, for flamegraph.pl or speedscope.app", WriteFolded, nullptr,
      [](std::string_view text) {
        return BeginsWith(text, "chunks;") || BeginsWith(text, "helpers of chunks;") ||
               BeginsWith(text, "outside chunks;");
      },
-     "", true, kFlameGraph},
+     kFlameGraph, "", true},
     {"stacks", "stacks of functions by dataset and section with their samples, for flamegraph.pl or speedscope.app",
-     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, "", true,
-     kFlameGraph},
+     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, kFlameGraph, "",
+     true},
     {"speedscope", "the same stacks in seconds of CPU time, a profile a dataset (JSON), for speedscope.app",
-     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); }, "",
-     false, "open {} at https://www.speedscope.app"},
+     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); },
+     "open {} at https://www.speedscope.app"},
     {"pprof", "the same stacks for go tool pprof, with labels for dataset and section", WritePprof, nullptr,
      [](std::string_view text) {
        return text.size() > 4 && BeginsWith(text, std::string_view("2\0002", 3)) &&
               BeginsWith(text.substr(4), "crema ");
      },
-     "", false, "go tool pprof {}"},
+     "go tool pprof {}"},
     {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
-     [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},
+     [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; },
+     "open {} in circles"},
     {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,
-     [](std::string_view path) { return FileNamesCrema(path, "prmon.json", kPrmonWriter); }},
+     [](std::string_view path) { return FileNamesCrema(path, "prmon.json", kPrmonWriter); },
+     "prmon_plot.py --input {}/prmon.txt --xvar wtime --yvar rss"},
 };
 
 namespace fs = std::filesystem;

@@ -72,11 +72,11 @@ struct ExportFormat {
   absl::Status (*write_directory)(const ExportSource& source, const std::string& directory) = nullptr;
   /// Whether crema wrote what is there: of a file its first 4096 bytes are given, of a directory its path.
   bool (*is_ours)(std::string_view beginning_or_path) = nullptr;
+  /// What comes next with what was written, `{}`.
+  std::string_view opens = "";
   /// The command that writes it, for those that have one of their own; empty: `crema export --to NAME`.
   std::string_view command = "";
   bool compares = false;  ///< `ExportSource::baseline` is read
-  /// What people do with the file, `{}`; empty where a program takes it.
-  std::string_view opens = "";
 };
 
 /// All formats, in the order in which the help lists them.

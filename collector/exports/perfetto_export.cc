@@ -126,6 +126,8 @@ class TraceEvents {
  public:
   TraceEvents(TextSink* sink, int64_t zero_ns) : sink_(sink), zero_ns_(zero_ns) {}
 
+  bool is_empty() const { return is_first_; }
+
   /// A number for the process in this trace; it is named when it is new. Pids of several hosts may be the same.
   int64_t Process(const AttemptProcess& process) {
     const auto [entry, is_new] = processes_.try_emplace({process.host, process.pid, process.start_ns}, numbers_ + 1);
@@ -479,6 +481,9 @@ absl::Status WritePerfetto(const ExportSource& source, const std::string&, TextS
   } else {
     absl::Status read = source.for_each_attempt([&events](const Attempt& attempt) { events.Add(attempt); });
     if (!read.ok()) return read;
+  }
+  if (events.is_empty()) {
+    return absl::NotFoundError("there is nothing to draw: " + std::string(FindTable("processes")->empty));
   }
   sink->Write("\n]}\n");
   return absl::OkStatus();

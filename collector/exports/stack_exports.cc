@@ -113,7 +113,8 @@ absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source) {
   }
   SampledStacks stacks = reader.Take();
   if (stacks.functions.empty()) {
-    return absl::NotFoundError("the records have no stacks of functions; crema run --stacks takes them");
+    const char* const remedy = "the records have no stacks of functions; crema run --stacks takes them";
+    return absl::NotFoundError(source.measurement.HasChunks() ? remedy : kInsideNeedsGuards);
   }
   return stacks;
 }

@@ -383,17 +383,6 @@ std::vector<CsvTable> TablesOf(const ExportSource& source) {
   return tables;
 }
 
-absl::Status WriteCsv(const ExportSource& source, TextSink* sink) {
-  std::vector<std::string> line;
-  for (const ChunkField& field : ChunkFields()) line.emplace_back(field.name);
-  sink->Write(CsvLine(line));
-  return source.for_each_attempt([&line, sink](const Attempt& attempt) {
-    line.clear();
-    for (const ChunkField& field : ChunkFields()) line.push_back(CsvField(field.value(attempt)));
-    sink->Write(CsvLine(line));
-  });
-}
-
 /// One row a range; its entries are null where the whole file is meant.
 absl::Status WriteMissing(const ExportSource& source, const std::string& path, TextSink* sink) {
   const absl::StatusOr<std::vector<MissingFile>> missing = FindMissing(source);
@@ -443,9 +432,16 @@ absl::Status WriteCsvTables(const ExportSource& source, const std::string& direc
 
 absl::Status WriteChunks(const ExportSource& source, const std::string& path, TextSink* sink) {
   if (source.without_result) return WriteMissing(source, path, sink);
-  if (absl::EndsWith(path, ".csv")) return WriteCsv(source, sink);
-  return source.for_each_attempt(
-      [sink](const Attempt& attempt) { sink->Write(JsonText(ChunkAsJson(attempt)) + "\n"); });
+  const bool is_csv = absl::EndsWith(path, ".csv");
+  if (is_csv) sink->Write(CsvLine(Mapped<std::string>(ChunkFields(), &ChunkField::name)));
+  bool has_chunks = path == "-";  // none is an answer, too, for a program that reads them
+  const absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {
+    has_chunks = true;
+    const auto value = [&](const ChunkField& field) { return CsvField(field.value(attempt)); };
+    sink->Write(is_csv ? CsvLine(Mapped<std::string>(ChunkFields(), value)) : JsonText(ChunkAsJson(attempt)) + "\n");
+  });
+  if (!read.ok() || has_chunks) return read;
+  return absl::NotFoundError("there is nothing to write: " + std::string(FindTable("hosts")->empty));
 }
 
 }  // namespace crema

@@ -66,19 +66,17 @@ constexpr Table TableOf(std::string_view key, std::string_view about, WhyEmpty e
 constexpr char kNoChunk[] = "no chunk was recorded; put TrackMetrics around a chunk of work";
 constexpr char kNone[] = "nothing stands out in what was measured";
 
-bool HasChunks(const Measurement& measurement) { return measurement.Metric("num_attempts").value_or(0) > 0; }
-
-std::string NoChunkNamesIt(const Measurement& measurement) { return HasChunks(measurement) ? "" : kNoChunk; }
+std::string NoChunkNamesIt(const Measurement& measurement) { return measurement.HasChunks() ? "" : kNoChunk; }
 
 /// For what every record log of the SDK has.
 std::string NotOfChunks(const Measurement& measurement) {
-  if (!HasChunks(measurement)) return kNoChunk;
+  if (!measurement.HasChunks()) return kNoChunk;
   if (measurement.quality.summed_chunks.value_or(0) > 0) return "chunks were summed: it needs each of them";
   return "the source of these chunks does not record it; record logs of the SDK have it";
 }
 
 std::string TooFewChunks(const Measurement& measurement) {
-  return fmt::format("{}: a fit needs {} ok ones of one dataset", HasChunks(measurement) ? "too few chunks" : kNoChunk,
+  return fmt::format("{}: a fit needs {} ok ones of one dataset", measurement.HasChunks() ? "too few chunks" : kNoChunk,
                      int64_t{kLeastFittedAttempts});
 }
 
@@ -92,6 +90,7 @@ std::string NoBudget(const Measurement& measurement) {
 }
 
 std::string NoFunctions(const Measurement& measurement) {
+  if (!measurement.HasChunks()) return kInsideNeedsGuards;
   if (!measurement.quality.lost_samples.has_value()) return "";
   if (*measurement.quality.lost_samples > 0) return "no stack was seen; crema show --table quality says what was lost";
   return "no stack was seen: chunks used little CPU time, or, in a Python program, threads of libraries (ROOT) did";
@@ -99,7 +98,7 @@ std::string NoFunctions(const Measurement& measurement) {
 
 std::string NoVerdicts(const Measurement& measurement) {
   const bool is_enough = kEnoughCoreSeconds.Holds(measurement.Metric("core_seconds").value_or(0));
-  if (is_enough && HasChunks(measurement)) return kNone;
+  if (is_enough && measurement.HasChunks()) return kNone;
   return fmt::format("{}; most verdicts need chunks (TrackMetrics) and {} core-second of work or more", kNone,
                      kEnoughCoreSeconds.value);
 }
@@ -155,6 +154,7 @@ constexpr Table kTables[] = {
                                  "blocked time of owners and helpers; samples only divide it.",
                                  {"no thread was seen waiting: nothing waited, or waits were not sampled",
                                   [](const Measurement& measurement) -> std::string {
+                                    if (!measurement.HasChunks()) return kInsideNeedsGuards;
                                     if (!measurement.CannotSeeWaits()) return "";
                                     return "no thread was seen waiting; crema show --table quality says why";
                                   }}),

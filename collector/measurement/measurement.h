@@ -104,6 +104,8 @@ struct Measurement {
   std::optional<double> Metric(std::string_view key) const { return metrics.Number(key); }
   /// Why a metric is null; "not measured" if no reason is known.
   std::string WhyNotMeasured(std::string_view key) const;
+  /// Whether guards recorded an attempt at a chunk.
+  bool HasChunks() const { return Metric("num_attempts").value_or(0) > 0; }
   /// Whether no process could see what its threads waited for; `quality.warnings` says why.
   bool CannotSeeWaits() const { return waits.empty() && quality.processes_without_waits.has_value(); }
 };
@@ -123,6 +125,10 @@ struct WhyEmpty {
   std::string_view text;                    ///< what is usually so
   std::string (*here)(const Measurement&);  ///< what is so in this measurement; empty: `text`. nullptr: always `text`
 };
+
+/// Why a run without chunks has no rows of functions and waits, and what to do.
+inline constexpr char kInsideNeedsGuards[] =
+    "no chunk was recorded: stacks and waits need guards; put TrackMetrics around a chunk of work";
 
 /// One table of the document: what it is, its columns, and the rows that a measurement has.
 struct Table {

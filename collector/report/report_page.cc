@@ -323,8 +323,8 @@ bool IsReportPage(std::string_view beginning) {
 }
 
 const ExportFormat& ReportFormat() {
-  static constexpr ExportFormat kFormat = {"report", "one offline page", WriteReport,
-                                           nullptr,  IsReportPage,       "crema report"};
+  static constexpr ExportFormat kFormat = {"report", "one offline page", WriteReport, nullptr, IsReportPage,
+                                           "",       "crema report"};
   return kFormat;
 }
 

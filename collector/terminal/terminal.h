@@ -123,6 +123,7 @@ SummaryTable DatasetSummary(const Measurement& measurement);
 SummaryTable WorkerSummary(const Measurement& measurement);
 
 SummaryTable CutSummary(const Measurement& measurement);
+// `crema top`: a running job on one screen of a terminal.
 
 /// At most `rows` lines, each ended by a newline and as wide as the others: progress, key figures, where the last half
 /// minute went, workers, what happened. From 24 rows on all of it is there; below, the last blocks are cut.

@@ -294,6 +294,13 @@ TEST(RenderTable, OfChunksListsTheirAttributes) {
   EXPECT_THAT(lines[4], HasSubstr("crema export --to chunks"));
 }
 
+TEST(RenderTable, OfFunctionsAndWaitsNeedsGuardsInTheCommand) {
+  for (const char* table : {"functions", "waits"}) {
+    EXPECT_THAT(RenderTable(Document("command"), table, {100}).value(), HasSubstr("need guards"));
+    EXPECT_THAT(RenderTable(Document("healthy"), table, {100}).value(), Not(HasSubstr("need guards")));
+  }
+}
+
 TEST(RenderTable, OfQualitySaysWhatRootDoesNotReport) {
   Json document = Document("healthy");
   document["attributes"] = {{{"name", "reading"}, {"value", "ROOT does not report it"}, {"chunks", 7}},
