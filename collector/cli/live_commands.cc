@@ -20,7 +20,7 @@
 #include "collector/server/http_server.h"
 #include "collector/server/live_service.h"
 #include "collector/server/live_sources.h"
-#include "collector/terminal/live_screen.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

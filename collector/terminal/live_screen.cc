@@ -1,9 +1,8 @@
-#include "collector/terminal/live_screen.h"
-
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
 #include "collector/records/facts.h"
 #include "collector/terminal/summary_blocks.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

@@ -1,11 +1,10 @@
-#include "collector/terminal/live_screen.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "collector/server/live_model_fixture.h"
+#include "collector/terminal/terminal.h"
 
 namespace crema {
 namespace {

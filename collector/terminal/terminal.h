@@ -7,6 +7,9 @@
 #include "collector/comparison/comparison.h"
 #include "collector/measurement/findings.h"
 #include "collector/measurement/measurement.h"
+#include "collector/server/live_figures.h"
+#include "collector/server/live_model.h"
+#include "collector/server/live_sources.h"
 #include "collector/terminal/terminal_box.h"
 #include "nlohmann/json.hpp"
 
@@ -75,5 +78,14 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
 /// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
 /// prints. Ends in a newline.
 std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style);
+
+/// `crema top`: at most `rows` lines, each ended by a newline and as wide as the others: progress, key figures, where
+/// the last half minute went, workers, what happened. From 24 rows on all of it is there; below, the last blocks are
+/// cut.
+std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+                       const TerminalStyle& style, int rows);
+
+/// The same in one line, for files and pipes. While nothing is recorded it says what is wrong with the sources.
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources);
 
 }  // namespace crema
