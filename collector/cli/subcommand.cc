@@ -5,36 +5,40 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
 #include "collector/cli/measured_source.h"
 
 namespace crema {
 
-CLI::Validator FiniteNumber(double least, double most) {
-  const std::string range =
-      most < kAnyNumber ? fmt::format("in [{} - {}]", least, most) : fmt::format("a number from {} on", least);
+CLI::Validator FiniteNumber(double least, double most, bool is_whole) {
+  const std::string range = most < kAnyNumber ? fmt::format("{} to {}", least, most) : fmt::format("{} or more", least);
   return CLI::Validator(
-      [least, most, range](const std::string& text) {
+      [least, most, is_whole, range](const std::string& text) {
         double number = 0;
-        const bool is_inside = absl::SimpleAtod(text, &number) && number >= least && number <= most;
-        return is_inside ? std::string() : fmt::format("{} is not {}", text, range);
+        int64_t whole = 0;
+        const bool is_number = absl::SimpleAtod(text, &number) && (!is_whole || absl::SimpleAtoi(text, &whole));
+        if (is_number && number >= least && number <= most) return std::string();
+        return fmt::format("{} is not a {}number ({})", text, is_whole ? "whole " : "", range);
       },
       range);
 }
 
-CLI::Validator WholeNumber(int least, int most) {
-  const std::string range = fmt::format("in [{} - {}]", least, most);
-  return CLI::Validator(
-      [least, most, range](const std::string& text) {
-        int number = 0;
-        const bool is_inside = absl::SimpleAtoi(text, &number) && number >= least && number <= most;
-        return is_inside ? std::string() : fmt::format("{} is not a whole number {}", text, range);
-      },
-      range);
+std::string KindOfValue(const CLI::Option& option) {
+  if (option.get_expected_max() == 0 || !option.get_option_text().empty()) return option.get_option_text();
+  return absl::StrReplaceAll(
+      option.get_type_name(),
+      {{"TEXT:{", ""}, {"}", ""}, {",", "|"}, {":", ", "}, {"UINT", "N"}, {"INT", "N"}, {"FLOAT", "NUMBER"}});
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  if (option->get_positional()) return "";
+  const std::string value = option->get_default_str();
+  return " " + KindOfValue(*option) + (value.empty() ? "" : " (default " + value + ")") +
+         (option->get_required() ? " (required)" : "");
 }
 
 void PrintError(const std::string& message) {
@@ -79,10 +83,8 @@ bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = Variable(name);
     if (locale.empty()) continue;
-    for (const char* suffix : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
-      if (locale.find(suffix) != std::string_view::npos) return true;
-    }
-    return false;
+    const std::string lower = absl::AsciiStrToLower(std::string(locale));
+    return lower.find("utf-8") != lower.npos || lower.find("utf8") != lower.npos;
   }
   return false;
 }
@@ -96,17 +98,7 @@ int Width(int descriptor) {
 
 std::optional<int64_t> EventsOf(const std::string& text) {
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
-}
-
-std::string NameOfSource(const std::string& source) {
-  std::filesystem::path path = std::filesystem::path(source).lexically_normal();
-  if (path.filename().empty()) path = path.parent_path();
-  if (path.filename() == "records") path = path.parent_path();
-  const std::string name = path.filename().string();
-  return name.empty() || name == "." ? source : name;
+  return absl::SimpleAtoi(text, &number) && number > 0 ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct ChunkListing {
   std::string sorted_by;
   int64_t matched = 0;                  ///< of these many that match the rows are the first
   int64_t seen = 0;                     ///< of these many in all
+  std::string near;                     ///< where none matches: `; did you mean ttbar?`, or empty
   int64_t summed = 0;                   ///< beside these: they have no line of their own
   std::optional<int64_t> run_start_ns;  ///< Unix time; starts are shown from here on
 };
