@@ -3,6 +3,7 @@
 #include "absl/status/status.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
@@ -43,7 +44,7 @@ const ChartKind* FindChartKind(std::string_view name) {
 }
 
 /// A chart before it has figures: what it is called and what it asks.
-absl::StatusOr<Chart> NamedChart(std::string_view name) {
+absl::StatusOr<Chart> NamedChart(std::string_view name, const ChartInput& input) {
   Chart chart;
   chart.name = name;
   if (const ChartKind* kind = FindChartKind(name)) {
@@ -57,7 +58,9 @@ absl::StatusOr<Chart> NamedChart(std::string_view name) {
       if (name != former) continue;
       return absl::NotFoundError(fmt::format("the chart `{}` is gone; `{}` answers its question", former, answer));
     }
-    return absl::NotFoundError(fmt::format("no chart is called `{}`; `crema plot --list` names them", ShownName(name)));
+    const std::vector<std::string> names = ChartNames(input);
+    return absl::NotFoundError(fmt::format("no chart is called `{}`{}; `crema plot --list` names them", ShownName(name),
+                                           DidYouMean(name, {names.begin(), names.end()})));
   }
   return chart;
 }
@@ -69,12 +72,15 @@ absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
     for (const CustomMetricRow& row : input.measurement->custom_metrics) {
       if (row.name == metric) return DrawCustomMetric(row);
     }
-    return absl::NotFoundError(
-        fmt::format("no metric `{}` was recorded; `crema show SOURCE --table metrics` names them", ShownName(metric)));
+    return absl::NotFoundError(fmt::format(
+        "no metric `{}` was recorded{}; `crema show SOURCE --table metrics` names them", ShownName(metric),
+        DidYouMean(metric, Mapped<std::string_view>(input.measurement->custom_metrics, &CustomMetricRow::name))));
   }
   const std::string_view metric = name.substr(kCompare.size());
   if (input.measurement->metrics.Find(metric) == nullptr) {
-    return absl::NotFoundError(fmt::format("no metric is called `{}`; docs/metrics.md names them", ShownName(metric)));
+    const auto keys = Mapped<std::string_view>(MetricCatalog(), &MetricDefinition::key);
+    return absl::NotFoundError(fmt::format("no metric is called `{}`{}; docs/metrics.md names them", ShownName(metric),
+                                           DidYouMean(metric, keys)));
   }
   return DrawComparedMetric(input, metric);
 }
@@ -98,7 +104,7 @@ std::vector<std::string> ChartNames(const ChartInput& input) {
 }
 
 absl::StatusOr<Chart> MakeChart(std::string_view name, const ChartInput& input) {
-  absl::StatusOr<Chart> chart = NamedChart(name);
+  absl::StatusOr<Chart> chart = NamedChart(name, input);
   if (!chart.ok()) return chart;
   absl::StatusOr<Drawing> drawing = Draw(name, input);
   if (!drawing.ok()) return drawing.status();

@@ -206,6 +206,20 @@ TEST(ChartNames, AFormerNameLeadsToTheChartThatAnswers) {
   }
 }
 
+TEST(ChartNames, AreSuggestedWhereOneIsMisspelt) {
+  Json document = MadeDocument();
+  document["custom_metrics"][0]["name"] = "jets";
+  const Measurement measurement = MeasurementOf(document);
+  ChartInput input;
+  input.measurement = &measurement;
+  for (const auto& [name, meant] : {std::pair("sectoin_icicle", "did you mean section_icicle"),
+                                    {"custom_jtes", "did you mean jets?"},
+                                    {"compare_wal_time", "did you mean wall_time"}}) {
+    const std::string message(MakeChart(name, input).status().message());
+    EXPECT_NE(message.find(meant), std::string::npos) << message;
+  }
+}
+
 TEST(ChartNames, ANameThatUsersGaveIsText) {
   Json document = MadeDocument();
   document["custom_metrics"][0]["name"] = "\u202E</script>";

@@ -35,41 +35,28 @@ struct CommandEntry {
   bool runs_another = false;             ///< a command of the user's follows `--`
 };
 
-constexpr char kUsage[] = "Usage: ";
-
-// CLI::IsMember writes them into the kind of the value: `TEXT:{auto,always,never}`.
-std::vector<std::string> ChoicesOf(const std::string& kind) {
-  const size_t begin = kind.find('{');
-  const size_t end = kind.find('}', begin);
-  if (begin == std::string::npos || end == std::string::npos) return {};
-  return absl::StrSplit(kind.substr(begin + 1, end - begin - 1), ',');
-}
-
 OptionEntry ShownOf(const CLI::Option& option) {
   OptionEntry shown;
   for (const std::string& name : option.get_snames()) shown.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) shown.names.push_back("--" + name);
   if (option.get_positional()) shown.names = {option.get_name()};
   shown.text = option.get_description();
-  if (option.get_expected_max() == 0) return shown;
-  const std::string kind = option.get_type_name();
-  shown.choices = ChoicesOf(kind);
-  shown.value = option.get_option_text().empty() ? kind.substr(0, kind.find(':')) : option.get_option_text();
+  // CLI::IsMember writes the choices into it: `TEXT:{auto,always,never}`
+  const std::string type = option.get_type_name();
+  if (const size_t brace = type.find('{'); brace != type.npos) {
+    shown.choices = absl::StrSplit(type.substr(brace + 1, type.size() - brace - 2), ',');
+  }
+  shown.value = KindOfValue(option);
   return shown;
 }
 
 // A command may have a usage of its own, which only its help shows.
 std::vector<std::string> UsageOf(const CLI::App& command, const std::string& program) {
-  std::vector<std::string> usage;
-  const std::vector<std::string> lines = absl::StrSplit(command.help(program), '\n');
-  for (const std::string& line : lines) {
-    if (absl::StartsWith(line, kUsage)) {
-      usage.push_back(line.substr(sizeof(kUsage) - 1));
-    } else if (!usage.empty()) {
-      if (line.empty()) break;
-      usage.push_back(line.substr(line.find_first_not_of(' ')));
-    }
-  }
+  const auto formatter = std::static_pointer_cast<CLI::Formatter>(command.get_formatter());
+  const std::string name = program.empty() ? command.get_name() : program + " " + command.get_name();
+  std::vector<std::string> usage =
+      absl::StrSplit(formatter->make_usage(&command, name).substr(sizeof("Usage:")), '\n', absl::SkipEmpty());
+  for (std::string& line : usage) absl::StripLeadingAsciiWhitespace(&line);
   return usage;
 }
 
@@ -116,9 +103,6 @@ void AppendOptions(const char* heading, const std::vector<OptionEntry>& options,
     const bool is_positional = !absl::StartsWith(option.names.front(), "-");
     if (!option.value.empty() && !is_positional) absl::StrAppend(text, " \\fI", Shown(option.value), "\\fR");
     absl::StrAppend(text, "\n", Shown(option.text), "\n");
-    if (!option.choices.empty()) {
-      absl::StrAppend(text, ".br\nOne of ", Shown(absl::StrJoin(option.choices, ", ")), ".\n");
-    }
   }
 }
 

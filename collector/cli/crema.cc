@@ -96,14 +96,16 @@ bool TakesTheNewest(const std::vector<std::string>& arguments) {
 std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::string& first) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   std::vector<std::string> names;
+  const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
   if (chosen.empty()) {
-    if (first.empty() || first.front() == '-') return error.what();
+    if (std::filesystem::exists(first)) return "name a command first, as in `crema show " + first + "`";
+    names = {"--help", "--version"};
     for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
-    return "there is no command " + NotOneOf(first, names);
+    return (is_option(first) ? "there is no option " : "there is no command ") + NotOneOf(first, names);
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> extra = chosen.front()->remaining();
-    const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
+    if (extra.empty()) return "put `" + first + "` behind the command";
     if (first == "run" && !is_option(extra.front())) {
       return "put `--` before the command, as in `crema run -- " + extra.front() + "`";
     }
@@ -117,6 +119,11 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
     return error.what() + (newest.empty() ? "" : ", for example " + newest);
   }
   std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
+  const std::string name = what.substr(0, what.find(": "));
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (const CLI::Option* option = chosen.front()->get_option_no_throw(name); lacks_value && option != nullptr) {
+    return name + " needs a value (" + KindOfValue(*option) + ")";
+  }
   const size_t at = what.find(": "), end = what.find(" not in {");
   if (at == what.npos || end == what.npos || what.back() != '}') return WithShortWords(what);
   const std::string all = what.substr(end + 9, what.size() - end - 10);
@@ -134,6 +141,7 @@ int Main(std::vector<std::string> arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   CLI::App program("Where did the time, the CPU and the memory of an analysis go?", "crema");
   program.footer("Example:\n  crema run -- ./analysis input.root\n\nEach subcommand has a --help of its own.");
+  program.formatter(std::make_shared<HelpFormatter>());
   program.set_version_flag("--version", "crema " CREMA_VERSION_STRING);
   program.require_subcommand(1);
   int status = kExitDone;

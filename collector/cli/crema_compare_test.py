@@ -291,6 +291,18 @@ class Compare(SourcesTestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("not measured", result.stderr)
 
+    def test_a_misspelt_gate_is_answered_with_what_was_meant(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b")
+        for gate, meant in (
+            ("walltime>5%", "`walltime`; did you mean wall_time"),
+            ("section:selct:self>5%", "did you mean select?"),
+            ("section:select:slef>5%", "`section:select:slef`; did you mean self"),
+            ("dataset:tbar:events>5%", "did you mean ttbar?"),
+        ):
+            refused = crema("compare", before, after, "--fail-on", gate, "-q")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(meant, refused.stderr)
+
     def test_a_gate_that_is_none_is_wrong_usage(self):
         before = self.collect("before")
         for gate in ("wall_time", "wall_time>much", ">5%"):
@@ -344,6 +356,22 @@ class RoastcoffeaSource(SourcesTestCase):
             self.assertIsNone(document["metrics"][key], key)
         self.assertIsNone(document["run"]["start_ns"])
         self.assertEqual(document["workers"], [])
+
+    def test_that_it_has_no_records_is_said_where_they_are_needed(self):
+        collected = self.path("collected")
+        self.assertEqual(crema("collect", SAMPLE, "-o", collected, "-q").returncode, 0)
+        for command in (
+            ["predict", collected],
+            ["scaling", collected],
+            ["merge", collected, "-o", self.path("merged")],
+            ["export", collected, "--to", "chunks", "-o", self.path("chunks")],
+        ):
+            refused = crema(*command)
+            self.assertEqual(refused.returncode, 1, command)
+            self.assertRegex(
+                refused.stderr, "made from a roastcoffea measurement, which has no record logs; measure with"
+            )
+            self.assertNotIn("--no-records", refused.stderr)
 
     def test_its_chunks_are_listed(self):
         rows = self.show("--table", "chunks", "--top", "2", "--where", "dataset=ttbar_b")

@@ -39,6 +39,17 @@ class Program(unittest.TestCase):
         for name in ("show", "verdict", "report", "predict"):
             self.assertRegex(crema(name, "--help").stdout, rf"crema {name} [^\n]*\[SOURCE\]", name)
 
+    def test_help_has_no_words_of_the_parser(self):
+        for name in SUBCOMMANDS:
+            self.assertNotRegex(
+                crema(name, "--help").stdout, r"Excludes:|Needs:|REQUIRED|\(\d+x\)|:\{|in \[|\bU?INT\b|FLOAT"
+            )
+        shown = crema("show", "--help").stdout
+        self.assertIn("--color auto|always|never (default auto)\n", shown)
+        self.assertRegex(shown, r"--top N, 1 to 100000 +Number of chunks")
+        self.assertIn("Usage: crema scaling [OPTIONS] SOURCE...\n", crema("scaling", "--help").stdout)
+        self.assertRegex(crema("export", "--help").stdout, r"--to FORMAT \(required\) +The format")
+
     def test_wrong_usage_is_status_2_and_one_line(self):
         wrong = [["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
         wrong += [["predict"], ["verdict"], ["verdict", "a", "--fail-on", "no-such-verdict"], ["collect", "-o", "b"]]
@@ -58,15 +69,23 @@ class Program(unittest.TestCase):
         for arguments, meant in (
             (["shwo", "a"], "did you mean show?"),
             (["show", "a", "--tabel", "cuts"], "there is no option `--tabel`; did you mean --table"),
-            (["show", "a", "--width", "wide"], "--width: wide is not a whole number in [1 - 1000000000]"),
-            (["show", "a", "--width", "9" * 300], f"--width: {'9' * 40}... is not a whole number in [1 - 1000000000]"),
-            (["predict", "a", "--cores", "9" * 300], f"--cores: {'9' * 40}... is not in [1 - 1000000000]"),
+            (["show", "a", "--width", "wide"], "--width: wide is not a whole number (1 to 1000000000)"),
+            (["show", "a", "--width", "9" * 300], f"--width: {'9' * 40}... is not a whole number (1 to 1000000000)"),
+            (["predict", "a", "--cores", "9" * 300], f"--cores: {'9' * 40}... is not a number (1 to 1000000000)"),
             (["show", "a", "--table", "section"], "did you mean sections, memory_sections, process_sections?"),
             (["export", "a", "--to", "perfeto", "-o", "b"], "did you mean perfetto?"),
             (["verdict", "a", "--fail-on", "long_tail"], "did you mean long-tail?"),
             (["run", "./analysis", "-n", "3"], "crema run -- ./analysis"),
             (["run", "--stack", "--", "true"], "did you mean --stacks?"),
             (["report", "a", "b"], "`b` is one argument too many"),
+            (["show", "a", "--run"], "--run needs a value (TEXT)"),
+            (["show", "a", "--top"], "--top needs a value (N, 1 to 100000)"),
+            (["show", "a", "--sort"], "--sort needs a value (FIELD)"),
+            (["-q", "show", "a"], "put `-q` behind the command"),
+            (["help"], "there is no command `help`; did you mean --help"),
+            (["version"], "there is no command `version`; did you mean --version"),
+            (["--hlep"], "there is no option `--hlep`; did you mean --help?"),
+            (["."], "name a command first, as in `crema show .`"),
         ):
             result = crema(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
@@ -196,6 +215,13 @@ class Coffea(unittest.TestCase):
         self.assertEqual(json.loads(shown.stdout)["value"], 12.5)
         shown = crema("show", "--coffea-report", str(self.report), "--json")
         self.assertEqual(json.loads(shown.stdout)["metrics"]["num_columns_read"], 2)
+
+    def test_what_had_no_records_is_not_to_be_collected_again(self):
+        measurement = str(self.folder / "measurement")
+        crema("collect", "--coffea-report", str(self.report), "-o", measurement, "-q")
+        refused = crema("predict", measurement)
+        self.assertEqual(refused.returncode, 1)
+        self.assertRegex(refused.stderr, "made without record logs; measure with `crema run`")
 
     def test_figures_by_dataset_become_rows(self):
         by_dataset = self.folder / "by_dataset.json"

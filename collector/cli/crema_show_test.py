@@ -138,6 +138,47 @@ class Show(unittest.TestCase):
             self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
             self.assertIn("dataset", result.stderr)
 
+    def test_near_misses_are_answered_with_what_was_meant(self):
+        beside = self.records[:-1]
+        listed = "[^?]*"
+        for arguments, status, meant in (
+            (["show", beside], 1, "no such directory; did you mean records?"),
+            (["report", beside + "/"], 1, "no such directory; did you mean records?"),
+            (["compare", self.records, beside], 1, "no such directory; did you mean records?"),
+            (["history", beside], 1, r"\); did you mean records?"),
+            (["top", beside], 1, "no such directory; did you mean records?"),
+            (["plot", self.records, "sectoin_icicle"], 1, f"did you mean section_icicle{listed}?"),
+            (["show", self.records, "--sort", "durtion"], 2, "did you mean duration?"),
+            (["show", self.records, "--where", "datset=ttbar"], 2, "did you mean dataset?"),
+            (["show", self.records, "--where", "dataset=tbar"], 0, "did you mean ttbar?"),
+            (["show", self.records, "--where", "worker=node"], 0, "did you mean node:100, node:101?"),
+            (["show", self.records, "--metric", "wal_time", "--json"], 1, f"did you mean {listed}wall_time{listed}?"),
+            (["show", self.records, "--run", "ru"], 1, "the run ru; did you mean run?; it holds run"),
+            (["predict", self.records, "--faster", "selct=2"], 1, "did you mean select?"),
+            (["predict", self.records, "--without-worker", "node"], 0, "did you mean node:100, node:101?"),
+        ):
+            result = crema(*arguments)
+            self.assertEqual(result.returncode, status, (arguments, result.stderr))
+            text = " ".join((result.stdout + result.stderr).split())
+            self.assertRegex(text, meant.replace("?", r"\?").replace(r"[^\?]*", listed), arguments)
+        for where in ("dataset=ttbar,events=3", "dataset=nothing at all"):
+            self.assertNotIn("did you mean", crema("show", self.records, "--where", where).stdout)
+
+    def test_a_run_that_is_not_there_is_refused_with_the_one_that_is(self):
+        measurement = os.path.join(self.directory, "measurement")
+        self.assertEqual(crema("run", "-q", "-o", measurement, "--", "true").returncode, 0)
+        run = json.loads(crema("show", measurement, "--json").stdout)["run"]["id"]
+        refused = crema("show", measurement, "--run", run[:4])
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"the run {run[:4]}; did you mean {run}?; it holds the run {run}\n", refused.stderr)
+
+    def test_several_tables_and_metrics_may_be_named_at_once(self):
+        for option, names in (("--table", "sections,cuts"), ("--metric", "wall_time,num_chunks")):
+            repeated = [word for name in names.split(",") for word in (option, name)]
+            once = crema("show", self.records, option, names)
+            self.assertEqual((once.returncode, once.stderr), (0, ""))
+            self.assertEqual(once.stdout, crema("show", self.records, *repeated).stdout)
+
     def test_conditions_go_with_the_table_of_chunks(self):
         self.assertEqual(crema("show", self.records, "--table", "run", "--top", "3").returncode, 2)
 

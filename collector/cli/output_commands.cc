@@ -1,4 +1,5 @@
 // `crema export`: a measurement in the formats of other tools.
+
 #include <cctype>
 #include <cstdio>
 #include <set>
@@ -378,9 +379,7 @@ void AddPlotCommand(CLI::App* program, int* status) {
       ->check(CLI::IsMember({"png", "svg", "pdf", "json"}));
   plot->add_option("--baseline", options->baseline, "Another run, drawn in grey behind this one")
       ->option_text("SOURCE");
-  plot->add_option("--theme", options->theme, "Colours: light or dark")
-      ->option_text("THEME")
-      ->check(CLI::IsMember({"light", "dark"}));
+  plot->add_option("--theme", options->theme, "Colours of the charts")->check(CLI::IsMember({"light", "dark"}));
   plot->add_option("--python", options->output.python, "A Python that has vl-convert-python")->option_text("PATH");
   plot->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   plot->add_flag("--force", options->output.force, "Replace files that crema did not write");

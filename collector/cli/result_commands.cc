@@ -179,8 +179,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
   collect->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
-  collect->add_option("--failure", options->measure.failure, "The exception that ended the program: the run failed")
-      ->option_text("TEXT");
+  collect->add_option("--failure", options->measure.failure, "The exception that ended the program: the run failed");
   collect->add_option("--exit-status", options->measure.exit_status, "Exit status of the program")->option_text("N");
   collect
       ->add_option("--jobs", options->measure.jobs,
@@ -208,8 +207,7 @@ void AddMergeCommand(CLI::App* program, int* status) {
   merge
       ->add_option("SOURCE", options->measure.sources,
                    "Measurements that have their records, or directories of record logs")
-      ->required()
-      ->expected(1, 1 << 20);
+      ->required();
   merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required()->type_name("DIR");
   merge->add_option("--name", options->measure.name, "Name of the merged run");
   AddSavedOptions(merge, options.get());
@@ -241,6 +239,18 @@ bool AsksForSingleChunks(const ShowOptions& options) {
   return !options.sort.empty() || options.top > 0 || !options.where.empty() || options.failed;
 }
 
+// What the values of conditions that no chunk meets may mean.
+std::string NearValues(const Measurement& measurement, const std::vector<ChunkCondition>& conditions) {
+  std::string near;
+  for (const ChunkCondition& condition : conditions) {
+    std::vector<std::string_view> names;
+    if (condition.field->name == "dataset") names = Mapped<std::string_view>(measurement.datasets, &BreakdownRow::name);
+    if (condition.field->name == "worker") names = Mapped<std::string_view>(measurement.workers, &WorkerRow::name);
+    if (!absl::c_linear_search(names, condition.value)) near += DidYouMean(condition.value, names);
+  }
+  return near;
+}
+
 // The measurement holds no single chunks: those asked for are read again from the records.
 ChunkListing ListChunks(const MeasuredSource& source, const ShowOptions& options) {
   TopChunks chunks(options.query);
@@ -249,6 +259,7 @@ ChunkListing ListChunks(const MeasuredSource& source, const ShowOptions& options
   listing.sorted_by = options.query.sort->name;
   listing.matched = chunks.matched();
   listing.seen = chunks.seen();
+  if (listing.matched == 0) listing.near = NearValues(source.measurement(), options.query.where);
   listing.rows = chunks.Take();
   listing.summed = static_cast<int64_t>(source.measurement().quality.summed_chunks.value_or(0));
   const Number& start_ns = source.measurement().run.start_ns;
@@ -275,7 +286,9 @@ Json TableAsJson(const Json& document, const std::string& table) {
 Json MetricAsJson(const Json& document, const std::string& key) {
   const Json& metrics = Field(document, "metrics");
   if (!metrics.is_object() || !metrics.contains(key)) {
-    OrFail(absl::NotFoundError("the measurement has no metric `" + key + "`; `crema show SOURCE --json` lists them"));
+    const auto keys = Mapped<std::string_view>(MetricCatalog(), &MetricDefinition::key);
+    OrFail(absl::NotFoundError("the measurement has no metric `" + key + "`" + DidYouMean(key, keys) +
+                               "; `crema show SOURCE --json` lists them"));
   }
   Json metric = {{"key", key}, {"value", metrics.at(key)}};
   const Json& definition = Field(Field(document, "definitions"), key);
@@ -384,7 +397,7 @@ void AddShowCommand(CLI::App* program, int* status) {
       program->add_subcommand("show", "Print a measurement, or what the logs of a running job hold so far");
   const std::vector<std::string_view> tables = TableNames();
   show->footer(fmt::format("Tables: {}", fmt::join(tables, ", ")) +
-               "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
+               "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections,cuts\n"
                "  crema show ttbar --metric cpu_efficiency\n"
                "  crema show ttbar --html > summary.html\n"
                "  crema show ttbar --table chunks --sort duration --top 10 --where dataset=ttbar,status=ok\n"
@@ -395,10 +408,14 @@ void AddShowCommand(CLI::App* program, int* status) {
       "SOURCE", options->source,
       "A measurement, a directory of record logs, or a roastcoffea measurement; -: a measurement's JSON on stdin");
   show->add_option("--table", options->tables, "Print these tables")
+      ->delimiter(',')
       ->take_all()
-      ->option_text("NAME")
+      ->option_text("NAME,...")
       ->check(CLI::IsMember(std::vector<std::string>(tables.begin(), tables.end())));
-  show->add_option("--metric", options->metrics, "Print these metrics: value, unit, definition and source")->take_all();
+  show->add_option("--metric", options->metrics, "Print these metrics: value, unit, definition and source")
+      ->delimiter(',')
+      ->take_all()
+      ->option_text("KEY,...");
   show->add_option("--sort", options->sort, "List single chunks, sorted by this field: the largest numbers first")
       ->option_text("FIELD");
   show->add_option("--top", options->top, "Number of chunks in the list (default 20; with --json all)")

@@ -229,7 +229,7 @@ constexpr double kLeastWaits = 1;  // a second; docs/waits.md
 constexpr double kMostWaits = 100;
 
 // CLI11 does not know of the command: it is taken off before.
-class RunFormatter : public CLI::Formatter {
+class RunFormatter : public HelpFormatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: crema run [OPTIONS] -- COMMAND [ARGUMENT]...\n       crema run [OPTIONS] --pid PID\n";
@@ -327,7 +327,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->excludes(pid);
   run->add_option(
          "--waits", plan->waits,
-         "Look HZ times a second at what threads wait for (CREMA_WAITS; default: up to 20, in Python none), or off")
+         "Look HZ times a second at what threads wait for (CREMA_WAITS), or off; otherwise up to 20, in Python none")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "off" || text == "auto" ? std::string() : FiniteNumber(kLeastWaits, kMostWaits)(text);

@@ -18,7 +18,6 @@
 #include "collector/idioms/seconds.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
-#include "collector/sources/process_tree/source_commit.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "nlohmann/json.hpp"

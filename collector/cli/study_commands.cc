@@ -1,12 +1,14 @@
 // `crema compare`: measurements side by side, and gates on how they differ.
 #include <cstdlib>
 
+#include "absl/strings/numbers.h"
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/comparison/comparison.h"
 #include "collector/comparison/paired_change.h"
 #include "collector/exports/export_format.h"
+#include "collector/format/worker_names.h"
 #include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/whole_file.h"
@@ -263,9 +265,8 @@ struct PredictOptions {
 // `select=2`. Throws a usage error.
 RunChange FasterChange(Kind kind, const std::string& text) {
   const size_t equals = text.rfind('=');
-  char* end = nullptr;
-  const double factor = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
-  if (equals == 0 || !(factor > 0) || end == nullptr || *end != 0) {
+  double factor = 0;
+  if (equals == 0 || equals == text.npos || !absl::SimpleAtod(text.substr(equals + 1), &factor) || !(factor > 0)) {
     throw CLI::ValidationError(kind == Kind::kFaster ? "--faster" : "--faster-gpu",
                                "`" + text + "` is not SECTION=FACTOR, as in select=2");
   }
@@ -307,7 +308,9 @@ int PrintPrediction(const PredictOptions& options) {
   const ObservedRun run = OrFail(Observe(source, section));
   if (asked && !section.empty() && run.events.count == 0 &&
       absl::c_all_of(run.chunks, [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
-    OrFail(absl::NotFoundError("no chunk was in a section `" + section + "`; crema show --table sections lists them"));
+    const auto paths = Mapped<std::string_view>(source.measurement().sections, &SectionRow::path);
+    OrFail(absl::NotFoundError("no chunk was in a section `" + section + "`" + DidYouMean(section, paths) +
+                               "; `crema show SOURCE --table sections` lists them"));
   }
   if (!asked) changes = UsualChanges(run, section);
   const Prediction prediction = Predict(run, changes);
@@ -402,9 +405,7 @@ void AddScalingCommand(CLI::App* program, int* status) {
       "there is only one run, crema replays it on other numbers of cores, and calls the answer a prediction.\n\n"
       "Example:\n  crema scaling on_1 on_2 on_4 on_8 --chart scaling.svg\n  crema scaling on_4");
   auto options = std::make_shared<ScalingOptions>();
-  command->add_option("SOURCE", options->sources, "Measurements, or directories of record logs")
-      ->required()
-      ->expected(1, 1 << 20);
+  command->add_option("SOURCE", options->sources, "Measurements, or directories of record logs")->required();
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   AddChartOptions(command, "Also draw a chart: FILE.png, .svg, .pdf or .json", &options->chart);
   command->add_flag("--json", options->output.json, "Print JSON");
@@ -479,18 +480,14 @@ void AddHistoryCommand(CLI::App* program, int* status) {
       "  crema history nightly/\n"
       "  crema history nightly/ --metric process_peak_rss_bytes --last 100 --fail-on-worse 5");
   auto options = std::make_shared<HistoryOptions>();
-  command->add_option("DIR", options->directories, "Measurements, or directories that hold them")
-      ->required()
-      ->expected(1, 1 << 20);
+  command->add_option("DIR", options->directories, "Measurements, or directories that hold them")->required();
   command->add_option("--metric", options->choice.metric,
                       "The figure (default: work, the time in chunks without waiting for a CPU; event_rate_wall_khz if "
                       "the runs' events differ)");
   command->add_option("--name", options->choice.name, "Only runs of this name");
   command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
-      ->option_text("N")
       ->check(WholeNumber(1, kAnyCount));
   command->add_option("--rows", options->rows, "Number of runs in the table (default: 20)")
-      ->option_text("N")
       ->check(WholeNumber(0, kAnyCount));
   AddChartOptions(command, "Also draw a chart: FILE.png, .svg, .pdf or .json", &options->chart);
   command

@@ -8,30 +8,36 @@
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
+#include "collector/cli/measured_source.h"
 
 namespace crema {
 
-CLI::Validator FiniteNumber(double least, double most) {
-  const std::string range =
-      most < kAnyNumber ? fmt::format("in [{} - {}]", least, most) : fmt::format("a number from {} on", least);
+CLI::Validator FiniteNumber(double least, double most, bool is_whole) {
+  const std::string range = most < kAnyNumber ? fmt::format("{} to {}", least, most) : fmt::format("{} or more", least);
   return CLI::Validator(
-      [least, most, range](const std::string& text) {
+      [least, most, is_whole, range](const std::string& text) {
         double number = 0;
-        const bool is_inside = absl::SimpleAtod(text, &number) && number >= least && number <= most;
-        return is_inside ? std::string() : fmt::format("{} is not {}", text, range);
+        int64_t whole = 0;
+        const bool is_number = absl::SimpleAtod(text, &number) && (!is_whole || absl::SimpleAtoi(text, &whole));
+        if (is_number && number >= least && number <= most) return std::string();
+        return fmt::format("{} is not a {}number ({})", text, is_whole ? "whole " : "", range);
       },
       range);
 }
 
-CLI::Validator WholeNumber(int least, int most) {
-  const std::string range = fmt::format("in [{} - {}]", least, most);
-  return CLI::Validator(
-      [least, most, range](const std::string& text) {
-        int number = 0;
-        const bool is_inside = absl::SimpleAtoi(text, &number) && number >= least && number <= most;
-        return is_inside ? std::string() : fmt::format("{} is not a whole number {}", text, range);
-      },
-      range);
+std::string KindOfValue(const CLI::Option& option) {
+  if (option.get_expected_max() == 0 || !option.get_option_text().empty()) return option.get_option_text();
+  return absl::StrReplaceAll(
+      option.get_type_name(),
+      {{"TEXT:{", ""}, {"}", ""}, {",", "|"}, {":", ", "}, {"UINT", "N"}, {"INT", "N"}, {"FLOAT", "NUMBER"}});
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  if (option->get_positional()) return "";
+  const std::string value = option->get_default_str();
+  return " " + KindOfValue(*option) + (value.empty() ? "" : " (default " + value + ")") +
+         (option->get_required() ? " (required)" : "");
 }
 
 void PrintError(const std::string& message) {
@@ -76,10 +82,8 @@ bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = Variable(name);
     if (locale.empty()) continue;
-    for (const char* suffix : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
-      if (locale.find(suffix) != std::string_view::npos) return true;
-    }
-    return false;
+    const std::string lower = absl::AsciiStrToLower(std::string(locale));
+    return lower.find("utf-8") != lower.npos || lower.find("utf8") != lower.npos;
   }
   return false;
 }

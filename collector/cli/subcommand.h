@@ -53,12 +53,20 @@ Value OrFail(absl::StatusOr<Value> value) {
 inline constexpr double kAnyNumber = 1e300;
 
 /// Accepts numbers from `least` to `most`. CLI::Range accepts NaN, too.
-CLI::Validator FiniteNumber(double least, double most);
+CLI::Validator FiniteNumber(double least, double most, bool is_whole = false);
 
 inline constexpr int kAnyCount = 1000000000;
 
-/// Accepts whole numbers from `least` to `most`.
-CLI::Validator WholeNumber(int least, int most);
+inline CLI::Validator WholeNumber(int least, int most) { return FiniteNumber(least, most, /*is_whole=*/true); }
+
+/// The value that an option takes, as people read it: `TEXT`, `N, 1 to 8`, `auto|always|never`; empty for a flag.
+std::string KindOfValue(const CLI::Option& option);
+
+/// Help without the words of the parser: which options exclude each other is said where somebody combines them.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override;
+};
 
 /// Each adds one subcommand to the program; when it is given, it runs while the command line is parsed and leaves its
 /// exit status in `status`.
@@ -102,6 +110,29 @@ std::string NextStep(const OutputOptions& options, const std::string& command, c
                      int descriptor = STDOUT_FILENO);
 /// `crema report`; empty where the source has no name.
 std::string NextReport(const OutputOptions& options, const std::string& source, int descriptor = STDOUT_FILENO);
+
+struct Chart;
+
+/// Where charts go: one file, a file for each by a pattern, or a directory of them.
+struct PlotOutput {
+  std::string path = "crema-plots";            ///< a file by its extension, a pattern with `{name}`, else a directory
+  std::vector<std::string> formats = {"png"};  ///< into a directory
+  std::string python;                          ///< of the renderer; empty: it is looked for
+  bool force = false;
+
+  bool IsOneFile() const;
+};
+
+/// Adds --chart, as `help` says it, and --force, for a command that draws one chart on request. `output` must outlive
+/// the parsing.
+void AddChartOptions(CLI::App* subcommand, const char* help, PlotOutput* output);
+/// Throws a usage error where a chart is asked for, but not as one file.
+void CheckChart(const PlotOutput& output);
+
+/// Writes the charts that have a specification. Where no renderer is found the specifications are written instead,
+/// and the error says so and how to get pictures. Errors: something is there that crema did not write (then nothing is
+/// written at all, unless `force`); what the disk or the renderer says.
+absl::Status WriteCharts(const std::vector<Chart>& charts, const PlotOutput& output);
 
 struct Chart;
 

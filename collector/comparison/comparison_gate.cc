@@ -3,6 +3,7 @@
 #include "absl/strings/numbers.h"
 #include "collector/comparison/comparison.h"
 #include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 
 namespace crema {
@@ -10,20 +11,23 @@ namespace {
 
 constexpr char kUnequal[] = "unequal";
 
-const ComparedValue* FindField(const std::vector<ComparedRow>& rows, const std::string& name_and_field) {
-  const size_t colon = name_and_field.rfind(':');
-  if (colon == std::string::npos) return nullptr;
-  const ComparedRow* row = FindBy(rows, &ComparedRow::name, name_and_field.substr(0, colon));
-  return row == nullptr ? nullptr : FindBy(row->fields, &ComparedValue::key, name_and_field.substr(colon + 1));
-}
-
-const ComparedValue* Find(const Comparison& comparison, const std::string& key) {
+/// The value that a gate names; null where there is none, and `meant` then says what may be meant.
+const ComparedValue* Find(const Comparison& comparison, const std::string& key, std::string* meant) {
+  const auto find = [meant](const auto& list, auto member, const std::string& name) {
+    const auto* found = FindBy(list, member, name);
+    if (found == nullptr) *meant = DidYouMean(name, Mapped<std::string_view>(list, member));
+    return found;
+  };
   for (const auto& [prefix, rows] :
        {std::pair<std::string, const std::vector<ComparedRow>*>{"dataset:", &comparison.datasets},
         {"section:", &comparison.sections}}) {
-    if (key.compare(0, prefix.size(), prefix) == 0) return FindField(*rows, key.substr(prefix.size()));
+    if (key.compare(0, prefix.size(), prefix) != 0) continue;
+    const size_t colon = key.find(':', prefix.size()) == key.npos ? key.size() : key.rfind(':');
+    const ComparedRow* row = find(*rows, &ComparedRow::name, key.substr(prefix.size(), colon - prefix.size()));
+    if (row == nullptr) return nullptr;
+    return find(row->fields, &ComparedValue::key, key.substr(std::min(colon + 1, key.size())));
   }
-  return FindBy(comparison.metrics, &ComparedValue::key, key);
+  return find(comparison.metrics, &ComparedValue::key, key);
 }
 
 /// The change in the gate's terms; from 0 to something is beyond any limit in per cent.
@@ -71,14 +75,15 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
     return GateResult{true, fmt::format("{} of {} values that should be equal differ, {} first", unequal.size(),
                                         comparison.should_be_equal.size(), unequal.front().label)};
   }
-  const ComparedValue* value = Find(comparison, gate.key);
+  std::string meant;
+  const ComparedValue* value = Find(comparison, gate.key, &meant);
   if (value == nullptr && comparison.keys.count(gate.key) > 0) {
     return GateResult{true, fmt::format("{} is measured in no run", gate.key)};
   }
   if (value == nullptr) {
     return absl::InvalidArgumentError(
-        fmt::format("--fail-on {}: no measurement has a value of `{}`; `crema show SOURCE --json` lists the keys",
-                    gate.text, gate.key));
+        fmt::format("--fail-on {}: no measurement has a value of `{}`{}; `crema show SOURCE --json` lists the keys",
+                    gate.text, gate.key, meant));
   }
   GateResult result;
   for (size_t at = 1; at < value->values.size(); ++at) {

@@ -136,6 +136,7 @@ TEST(ComparisonGate, KnowsItsKeys) {
   const Comparison comparison = CompareTwo(Document(1, 1), Document(1, 1));
   const auto unknown = Judge(ParseGate("wal_time>5%").value(), comparison);
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("`wal_time`; did you mean wall_time"));
   EXPECT_TRUE(Falls("wall_time>5%", Document(nullptr, 1), Document(nullptr, 1))) << "known, and measured in no run";
   for (const char* text : {"", "5%", ">5%", "wall_time>", "wall_time>x%", "wall_time>nan"}) {
     EXPECT_FALSE(ParseGate(text).ok()) << text;

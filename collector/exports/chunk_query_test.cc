@@ -100,6 +100,8 @@ TEST(ParseChunkQuery, ListsTheFieldsWhereOneIsUnknown) {
     EXPECT_THAT(std::string(query.status().message()), AllOf(HasSubstr("`size`"), HasSubstr("dataset, file, tree")));
   }
   EXPECT_THAT(std::string(ParseChunkQuery("duration", 1, {"ttbar"}, false).status().message()), HasSubstr("`ttbar`"));
+  EXPECT_THAT(std::string(ParseChunkQuery("durtion", 1, {}, false).status().message()),
+              HasSubstr("`durtion`; did you mean duration?; it has"));
 }
 
 TEST(ChunkAsJson, LeavesNullWhatALostAttemptCannotKnow) {

@@ -2,8 +2,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/measurement.h"
@@ -165,14 +167,10 @@ bool IsValue(const Json& value, const std::string& wanted, std::string_view fiel
 /// `text` cut at the commas after which a `name=` follows.
 std::vector<std::string> Conditions(const std::string& text) {
   std::vector<std::string> conditions;
-  size_t begin = 0;
-  for (size_t comma = text.find(','); begin <= text.size(); comma = text.find(',', comma + 1)) {
-    const size_t equals = comma == std::string::npos ? std::string::npos : text.find('=', comma);
-    const size_t next = comma == std::string::npos ? std::string::npos : text.find(',', comma + 1);
-    if (comma != std::string::npos && (equals == std::string::npos || equals > next)) continue;
-    conditions.push_back(text.substr(begin, comma == std::string::npos ? comma : comma - begin));
-    if (comma == std::string::npos) break;
-    begin = comma + 1;
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    const bool is_new = conditions.empty() || part.find('=') != part.npos;
+    if (is_new) conditions.emplace_back();
+    conditions.back() += is_new ? part : "," + part;
   }
   return conditions;
 }
@@ -183,8 +181,9 @@ absl::Span<const ChunkField> ChunkFields() { return kFields; }
 
 absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
   if (const ChunkField* const field = FindBy(kFields, &ChunkField::name, name)) return field;
-  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name,
-                                                fmt::join(Mapped<std::string_view>(kFields, &ChunkField::name), ", ")));
+  const auto names = Mapped<std::string_view>(kFields, &ChunkField::name);
+  return absl::InvalidArgumentError(
+      fmt::format("a chunk has no field `{}`{}; it has {}", name, DidYouMean(name, names), fmt::join(names, ", ")));
 }
 
 Json ChunkAsJson(const Attempt& attempt) {

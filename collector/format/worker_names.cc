@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "collector/idioms/listing.h"
+#include "collector/idioms/sequences.h"
 
 namespace crema {
 namespace {
@@ -205,7 +208,9 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string_view
   for (const std::string_view name : names) {
     const bool contains = !word.empty() && name.find(word) != std::string_view::npos;
     const size_t distance = contains ? 0 : Distance(name, word);
-    if (distance <= std::max<size_t>(2, word.size() / 3)) ranked.emplace_back(distance, name);
+    const std::pair<size_t, std::string_view> near = {distance, name};
+    const bool is_near = distance <= std::max<size_t>(2, word.size() / 3) && name != word;
+    if (is_near && absl::c_count(ranked, near) == 0) ranked.push_back(near);
   }
   absl::c_stable_sort(ranked, [](const auto& left, const auto& right) { return left.first < right.first; });
   std::string text;
@@ -213,6 +218,15 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string_view
     text.append(at == 0 ? "; did you mean " : ", ").append(ranked[at].second);
   }
   return text.empty() ? text : text + "?";
+}
+
+std::string DidYouMeanEntry(const std::string& path) {
+  std::filesystem::path wanted = std::filesystem::path(path).lexically_normal();
+  if (!wanted.has_filename()) wanted = wanted.parent_path();
+  const auto name_of = [](const std::filesystem::path& entry) { return entry.filename().string(); };
+  std::vector<std::string> beside = Mapped<std::string>(EntriesOf("." / wanted.parent_path()), name_of);
+  absl::c_sort(beside);
+  return DidYouMean(name_of(wanted), {beside.begin(), beside.end()});
 }
 
 }  // namespace crema

@@ -45,4 +45,7 @@ std::string ShortFunctionName(std::string_view name);
 /// Empty if there are none.
 std::string DidYouMean(std::string_view word, const std::vector<std::string_view>& names);
 
+/// The same of a path that does not exist: the names of entries beside it.
+std::string DidYouMeanEntry(const std::string& path);
+
 }  // namespace crema

@@ -14,8 +14,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
+#include "collector/measurement/catalog.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
@@ -228,7 +230,8 @@ absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* s
     if (!is_hidden) any |= add(entry->path());
   }
   if (error) {
-    return absl::NotFoundError(fmt::format("{}: cannot be listed ({})", directory, error.message()));
+    return absl::NotFoundError(fmt::format("{}: cannot be listed ({}){}", directory, error.message(),
+                                           fs::exists(directory, ignored) ? "" : DidYouMeanEntry(directory)));
   }
   if (any) return absl::OkStatus();
   return absl::NotFoundError(fmt::format(
@@ -521,9 +524,12 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
   history.metric = !choice.metric.empty()                    ? choice.metric
                    : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
                                                              : std::string(know_work ? kWorkOfRun : kTimeOfRun);
-  leave_out([&](const HistoryRun& run) {
-    return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
-  });
+  std::string why_not = history.metric + " was not measured";
+  if (history.metric != kWorkOfRun && FindMetric(history.metric) == nullptr) {
+    const auto keys = Mapped<std::string_view>(MetricCatalog(), &MetricDefinition::key);
+    why_not = fmt::format("there is no metric `{}`{}", history.metric, DidYouMean(history.metric, keys));
+  }
+  leave_out([&](const HistoryRun& run) { return run.values.count(history.metric) > 0 ? "" : why_not; });
   if (runs.empty()) {
     const std::string& reason = history.left_out.empty() ? "" : history.left_out.front().reason;
     return absl::NotFoundError(

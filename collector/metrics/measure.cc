@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "collector/files/output_directory.h"
+#include "collector/format/worker_names.h"
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/engine/task_processes.h"
@@ -60,8 +61,9 @@ absl::StatusOr<TreeAccumulator> ReadTrees(const MeasureOptions& options, RecordL
   if (is_asked_for || std::find(ids.begin(), ids.end(), chosen) != ids.end()) {
     trees.KeepRun(chosen);
   } else if (logs.logs.empty() && !options.run.empty()) {
-    return absl::NotFoundError(fmt::format("{} holds nothing of the run {}; it holds process trees of {}",
-                                           fmt::join(options.sources, ", "), options.run, fmt::join(ids, ", ")));
+    return absl::NotFoundError(fmt::format(
+        "{} holds nothing of the run {}{}; it holds the {} {}", fmt::join(options.sources, ", "), options.run,
+        DidYouMean(options.run, {ids.begin(), ids.end()}), ids.size() == 1 ? "run" : "runs", fmt::join(ids, ", ")));
   } else if (ids.size() > 1) {
     return absl::FailedPreconditionError(fmt::format(
         "{} holds process trees of {} runs: {}; choose one with --run ID, or take them together with --run all",
@@ -73,15 +75,6 @@ absl::StatusOr<TreeAccumulator> ReadTrees(const MeasureOptions& options, RecordL
 std::string HostName() {
   char name[256] = "";
   return gethostname(name, sizeof(name) - 1) == 0 ? std::string(name) : std::string();
-}
-
-// What the run is called where nobody named it: the directory that holds it.
-std::string NameOfSource(const std::string& source) {
-  if (source == "-") return "stream";
-  std::filesystem::path path = std::filesystem::absolute(source).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  if (path.filename() == "records") path = path.parent_path();
-  return path.filename().string();
 }
 
 // All that was given, in the order in which people read it.
@@ -259,6 +252,14 @@ absl::Status CheckStreams(const RecordLogs& logs, const LogReading& reading) {
 }
 
 }  // namespace
+
+std::string NameOfSource(const std::string& source) {
+  if (source == "-") return "stream";
+  std::filesystem::path path = std::filesystem::absolute(source).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path.filename() == "records") path = path.parent_path();
+  return path.filename().string();
+}
 
 absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   absl::StatusOr<Coffea> coffea = ReadCoffea(options);

@@ -39,4 +39,7 @@ struct MeasureOptions {
 /// of Coffea that cannot be used.
 absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options);
 
+/// What the run is called where nobody named it: the directory that holds it.
+std::string NameOfSource(const std::string& source);
+
 }  // namespace crema

@@ -1,6 +1,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
@@ -372,11 +373,13 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     chunks = *std::move(cut);
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
-    const auto found =
-        absl::c_find_if(run.workers, [&](const ObservedWorker& worker) { return worker.name == change.name; });
-    if (found == run.workers.end()) return absl::InvalidArgumentError("no worker `" + change.name + "`");
+    const ObservedWorker* const found = FindBy(run.workers, &ObservedWorker::name, change.name);
+    if (found == nullptr) {
+      const auto names = Mapped<std::string_view>(run.workers, &ObservedWorker::name);
+      return absl::InvalidArgumentError("no worker `" + change.name + "`" + DidYouMean(change.name, names));
+    }
     if (run.workers.size() == 1) return absl::FailedPreconditionError("there is no other worker");
-    const absl::Status done = DoneByOthers(run, static_cast<uint32_t>(found - run.workers.begin()), &chunks);
+    const absl::Status done = DoneByOthers(run, static_cast<uint32_t>(found - run.workers.data()), &chunks);
     if (!done.ok()) return done;
     // What chunks vary by is what they would vary by without that worker.
     without = run;

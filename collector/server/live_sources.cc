@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "collector/compression/decompressed_file.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/text.h"
 #include "collector/records/facts.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -201,7 +202,8 @@ absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status)) {
       return absl::NotFoundError(
-          fmt::format("{}: no such directory; make it, or start the job that writes its logs there", source));
+          fmt::format("{}: no such directory{}; make it, or start the job that writes its logs there", source,
+                      DidYouMeanEntry(source)));
     }
     if (fs::is_regular_file(status) && IsCompressedLog(source)) {
       return absl::InvalidArgumentError(

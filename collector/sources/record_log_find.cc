@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/engines/slurm/sacct_table.h"
+#include "collector/format/worker_names.h"
 #include "collector/idioms/listing.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
@@ -222,10 +223,24 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
   return absl::OkStatus();
 }
 
+nlohmann::ordered_json DocumentIn(const fs::path& measurement) {
+  std::ifstream file(measurement / "measurement.json", std::ios::binary);
+  return nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+}
+
+/// Why a measurement has no records, and the remedy.
+std::string WhyNoRecords(const nlohmann::ordered_json& document) {
+  const bool is_converted = Field(Field(document, "run"), "run_ids").dump().find("\"roastcoffea-") != std::string::npos;
+  if (!is_converted && Field(Field(document, "provenance"), "logs") != 0) {
+    return "a measurement without its records; collect it again from files, without --no-records";
+  }
+  return fmt::format("made {}; measure with `crema run`, or collect record logs",
+                     is_converted ? "from a roastcoffea measurement, which has no record logs" : "without record logs");
+}
+
 /// How many of the logs that a measurement was made from are no longer in its `records`.
 int64_t MissingLogs(const fs::path& measurement, const fs::path& records) {
-  std::ifstream file(measurement / "measurement.json", std::ios::binary);
-  const auto document = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::ordered_json document = DocumentIn(measurement);
   const auto& logs = Field(Field(document, "provenance"), "logs");
   if (!logs.is_number_integer()) return 0;
   const auto here = static_cast<int64_t>(EntriesOf(records).size() - FindCoffeaFiles(records.string()).size());
@@ -284,7 +299,9 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
     if (log.has_process_line) ++logs_of_run[log.run_id];
   }
   std::vector<std::string> runs;
+  std::vector<std::string_view> ids;
   for (const auto& [id, count] : logs_of_run) {
+    ids.push_back(id);
     runs.push_back(fmt::format("{} ({} {})", id.empty() ? "(no id)" : id, count, count == 1 ? "log" : "logs"));
   }
   if (run == "all") return absl::OkStatus();
@@ -298,8 +315,8 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
       found.logs.clear();
       return absl::OkStatus();
     }
-    return absl::NotFoundError(fmt::format("{} holds no records of the run {}; it holds {}", fmt::join(sources, ", "),
-                                           run, fmt::join(runs, ", ")));
+    return absl::NotFoundError(fmt::format("{} holds no records of the run {}{}; it holds {}", fmt::join(sources, ", "),
+                                           run, DidYouMean(run, ids), fmt::join(runs, ", ")));
   }
   if (logs_of_run.empty()) return absl::OkStatus();
   const std::string chosen = run.empty() ? logs_of_run.begin()->first : run;
@@ -339,7 +356,8 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     }
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
-    if (!fs::exists(status)) return absl::NotFoundError(fmt::format("{}: no such directory", source));
+    if (!fs::exists(status))
+      return absl::NotFoundError(fmt::format("{}: no such directory{}", source, DidYouMeanEntry(source)));
     bool found = true;
     const std::optional<EngineLog> engine_log = FindEngineLog(source);
     if (engine_log.has_value() && engine_log->engine->unpack == nullptr) {
@@ -370,8 +388,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       kind.insert(fs::path(source).lexically_normal());
     }
     if (!found && fs::exists(fs::path(source) / "measurement.json", error)) {
-      return absl::FailedPreconditionError(
-          fmt::format("{}: a measurement without its records; collect it again without --no-records", source));
+      return absl::FailedPreconditionError(source + ": " + WhyNoRecords(DocumentIn(source)));
     }
     if (!found) {
       return absl::NotFoundError(fmt::format("{}: {}", source, DescribeUnknownDirectory(source)));

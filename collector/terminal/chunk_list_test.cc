@@ -79,6 +79,8 @@ TEST(RenderChunkList, SaysWhyThereIsNothing) {
   ChunkListing listing = Listing();
   listing.rows = Json::array();
   EXPECT_EQ(RenderChunkList(listing, {100}), "none of 1 000 attempts meets the conditions\n");
+  listing.near = "; did you mean ttbar?";
+  EXPECT_EQ(RenderChunkList(listing, {100}), "none of 1 000 attempts meets the conditions; did you mean ttbar?\n");
   listing.seen = 0;
   EXPECT_EQ(RenderChunkList(listing, {100}), "no chunk was recorded\n");
 }

@@ -316,7 +316,8 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
   if (listing.rows.empty()) {
     AddNote(listing.seen == 0
                 ? "no chunk was recorded"
-                : fmt::format("none of {} meets the conditions", Counted(listing.seen, "attempt", "attempts")),
+                : fmt::format("none of {} meets the conditions{}", Counted(listing.seen, "attempt", "attempts"),
+                              DisplayText(listing.near, style)),
             style, &text);
     return text;
   }

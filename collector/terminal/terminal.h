@@ -20,6 +20,7 @@ struct ChunkListing {
   std::string sorted_by;
   int64_t matched = 0;                  ///< of these many that match the rows are the first
   int64_t seen = 0;                     ///< of these many in all
+  std::string near;                     ///< where none matches: `; did you mean ttbar?`, or empty
   int64_t summed = 0;                   ///< beside these: they have no line of their own
   std::optional<int64_t> run_start_ns;  ///< Unix time; starts are shown from here on
 };
@@ -123,10 +124,10 @@ SummaryTable DatasetSummary(const Measurement& measurement);
 SummaryTable WorkerSummary(const Measurement& measurement);
 
 SummaryTable CutSummary(const Measurement& measurement);
-// `crema top`: a running job on one screen of a terminal.
 
-/// At most `rows` lines, each ended by a newline and as wide as the others: progress, key figures, where the last half
-/// minute went, workers, what happened. From 24 rows on all of it is there; below, the last blocks are cut.
+/// `crema top`: at most `rows` lines, each ended by a newline and as wide as the others: progress, key figures, where
+/// the last half minute went, workers, what happened. From 24 rows on all of it is there; below, the last blocks are
+/// cut.
 std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
                        const TerminalStyle& style, int rows);
 

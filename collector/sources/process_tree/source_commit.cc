@@ -1,5 +1,3 @@
-#include "collector/sources/process_tree/source_commit.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <system_error>
 
 #include "collector/idioms/text.h"
+#include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {
 namespace {

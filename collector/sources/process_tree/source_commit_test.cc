@@ -1,10 +1,9 @@
-#include "collector/sources/process_tree/source_commit.h"
-
 #include <sys/stat.h>
 
 #include <map>
 #include <string>
 
+#include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gtest/gtest.h"
 
