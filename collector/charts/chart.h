@@ -8,6 +8,7 @@
 namespace crema {
 
 struct Drawing;
+struct Prediction;
 struct RunDetail;
 
 /// What a chart is made from. A chart takes its figures from here and nowhere else.
@@ -64,7 +65,7 @@ Json ChartConfig(ChartTheme theme);
 Chart MakeHistoryChart(const Json& history);
 
 /// What changes would bring; rows come in their order. Named `prediction`; it has a reason where nothing is predicted.
-Chart MakePredictionChart(const Json& prediction);
+Chart MakePredictionChart(const Prediction& prediction);
 
 /// Speed-up over cores. Named `scaling`; it has a reason where there are no points.
 Chart MakeScalingChart(const Json& scaling);

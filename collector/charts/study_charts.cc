@@ -3,6 +3,7 @@
 #include "collector/charts/drawing.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "fmt/format.h"
 
@@ -53,19 +54,11 @@ Json ChangeRows(const Json& history) {
   });
 }
 
-Json PredictedRows(const Json& prediction) {
-  Json rows = Json::array();
-  for (const Json& row : ListField(prediction, "predicted")) {
-    if (!NumberField(row, "wall_time").has_value()) continue;
-    rows.push_back(
-        {{"change", ShownName(TextField(row, "change"))},
-         {"wall_time", Rounded(Value(row, "wall_time"))},
-         {"low", Rounded(Value(row, "low"))},
-         {"high", Rounded(Value(row, "high"))},
-         {"time", HumanDuration(Value(row, "wall_time"))},
-         {"range", fmt::format("{} to {}", HumanDuration(Value(row, "low")), HumanDuration(Value(row, "high")))}});
-  }
-  return rows;
+Json ChangeBar(const PredictedRow* row) {
+  const PredictedValue& time = row->wall_time;
+  return {{"change", ShownName(row->change)},  {"wall_time", Rounded(time.value)},
+          {"low", Rounded(time.low)},          {"high", Rounded(time.high)},
+          {"time", HumanDuration(time.value)}, {"range", HumanDurationRange(time.low, time.high)}};
 }
 
 constexpr int kStepsOfLine = 60;
@@ -185,22 +178,21 @@ Chart MakeHistoryChart(const Json& history) {
   return chart;
 }
 
-Chart MakePredictionChart(const Json& prediction) {
+Chart MakePredictionChart(const Prediction& prediction) {
   Chart chart = StudyChart("prediction", "What would help?");
-  const Json rows = PredictedRows(prediction);
+  const auto rows = PlacesWhere(prediction.rows, &PredictedRow::has_answer);
   if (rows.empty()) {
-    const std::string refused = TextField(prediction, "refused");
-    chart.reason = refused.empty() ? "no change can be predicted" : refused;
+    chart.reason = prediction.refused.empty() ? "no change can be predicted" : prediction.refused;
     return chart;
   }
-  const double measured = Value(Field(prediction, "measured"), "wall_time");
-  const std::string finding = fmt::format("{} {} instead of {} (dashed)", TextField(rows.front(), "change"),
-                                          TextField(rows.front(), "time"), HumanDuration(measured));
+  const std::string measured = HumanDuration(prediction.measured);
+  const std::string finding = fmt::format("{} {} instead of {} (dashed)", ShownName(rows.front()->change),
+                                          HumanDuration(rows.front()->wall_time.value), measured);
   chart.subtitle = finding + ". Predicted by replaying the run's own chunks; bars: 90 % of such runs.";
-  chart.spec = SpecificationOf(
-      chart, finding, "crema · predicted from one run",
-      FilledTemplate("prediction",
-                     {{"changes", rows}, {"measured", Rounded(measured)}, {"measured time", HumanDuration(measured)}}));
+  chart.spec = SpecificationOf(chart, finding, "crema · predicted from one run",
+                               FilledTemplate("prediction", {{"changes", Mapped<Json>(rows, ChangeBar)},
+                                                             {"measured", Rounded(prediction.measured)},
+                                                             {"measured time", measured}}));
   return chart;
 }
 

@@ -302,16 +302,15 @@ int PrintPrediction(const PredictOptions& options) {
                                "`; `crema show SOURCE --table sections` lists them"));
   }
   if (!asked) changes = UsualChanges(run, section);
-  const Prediction prediction = Predict(run, changes);
-  Json document = PredictionJson(prediction);
-  if (!asked) SortBestFirst(&document);
+  Prediction prediction = Predict(run, changes);
+  if (!asked) SortBestFirst(&prediction);
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   const std::string next = prediction.refused.empty()
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
                                           "what the change brought, once it is made and run", style.width)
                                : "";
-  const int printed =
-      PrintOut(options.output.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
+  const int printed = PrintOut(options.output.json ? JsonText(PredictionJson(prediction), 1) + "\n"
+                                                   : RenderPrediction(prediction, style) + next);
   return printed != kExitDone || prediction.refused.empty() ? printed : kExitFailed;
 }
 

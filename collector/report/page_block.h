@@ -4,6 +4,7 @@
 #include "collector/charts/chart.h"
 #include "collector/measurement/measurement.h"
 #include "collector/plot_data/run_detail.h"
+#include "collector/prediction/prediction.h"
 
 namespace crema {
 
@@ -23,9 +24,9 @@ struct PageLimits {
   std::vector<std::string> notes;  ///< for the footer
 };
 
-/// What a replay of the run says; as `crema predict --json`, best first, and `crema scaling --json` print it.
+/// What a replay of the run says.
 struct RunOutlook {
-  Json prediction;
+  Prediction prediction;  ///< the best first
   Json scaling;
 };
 

@@ -137,7 +137,7 @@ DocumentTable TableOf(const CellTable& cells) {
   std::vector<size_t> shown;
   for (size_t i = 0; i < cells.columns.size(); ++i) {
     const CellColumn& column = cells.columns[i];
-    if (!shown.empty() && column.rank != 0 && !HasValues(cells, i)) {
+    if (!shown.empty() && (column.rank != 0 || column.opt_in) && !HasValues(cells, i)) {
       if (!column.opt_in) table.not_measured.emplace_back(column.header);
       continue;
     }

@@ -2,6 +2,7 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/terminal/document_table.h"
 #include "collector/terminal/terminal.h"
@@ -77,16 +78,27 @@ Json FitRow(const Json& fit) {
           {"error", Field(fit, "error")}};
 }
 
-std::vector<CellColumn> PredictionColumns(bool is_of_events) {
-  std::vector<CellColumn> columns = {{"change", "with", Kind::kText, 0},
-                                     {"wall_time", "wall time", Kind::kDuration, 0},
-                                     {"difference", "change", Kind::kText, 0},
-                                     {"range", is_of_events ? "range" : "90 % of runs", Kind::kText, 0},
-                                     {"core_seconds", "core time", Kind::kDuration, 1},
-                                     {"efficiency", "CPU efficiency", Kind::kShare, 1},
-                                     {"busy_share", is_of_events ? "tasks at work" : "chunks open", Kind::kShare, 2}};
-  if (is_of_events) columns.insert(columns.begin() + 4, {"limited_by", "limited by", Kind::kText, 0});
-  return columns;
+/// The changes that have an answer.
+CellTable PredictedCells(const Prediction& prediction) {
+  const bool is_of_events = !prediction.basis.empty();
+  CellTable cells = {{{"", "with", Kind::kText},
+                      {"", "wall time", Kind::kDuration},
+                      {"", "change", Kind::kText},
+                      {"", is_of_events ? "range" : "90 % of runs", Kind::kText},
+                      {"", "limited by", Kind::kText, 0, true},
+                      {"", "core time", Kind::kDuration, 1},
+                      {"", "CPU efficiency", Kind::kShare, 1},
+                      {"", is_of_events ? "tasks at work" : "chunks open", Kind::kShare, 2}},
+                     {}};
+  for (const PredictedRow& row : prediction.rows) {
+    if (!row.has_answer()) continue;
+    const PredictedValue& time = row.wall_time;
+    cells.rows.push_back(
+        {row.change, time.value, prediction.measured > 0 ? HumanChange(time.value / prediction.measured - 1) : "",
+         HumanDurationRange(time.low, time.high), CellOf(Text::OrNull(row.limited_by)), row.core_seconds.value,
+         CellOf(row.cpu_known ? Number(row.efficiency.value) : Number()), row.BusyShare()});
+  }
+  return cells;
 }
 
 constexpr size_t kShownHash = 12;
@@ -383,50 +395,35 @@ std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
   return text;
 }
 
-std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
-  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
-  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& style) {
   std::string text;
-  if (const std::string refused = TextField(prediction, "refused"); !refused.empty()) {
-    AddNote("nothing is predicted from this run: " + refused, style, &text);
+  if (!prediction.refused.empty()) {
+    AddNote("nothing is predicted from this run: " + prediction.refused, style, &text);
     return text;
   }
-  const std::string basis = TextField(prediction, "basis");
-  AddNote(fmt::format("The run took {}. {}", HumanDuration(measured),
-                      basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
-                                                  HumanDuration(replayed.value_or(0)))
-                                    : basis),
+  AddNote(fmt::format("The run took {}. {}", HumanDuration(prediction.measured),
+                      prediction.basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
+                                                             HumanDuration(prediction.replayed))
+                                               : prediction.basis),
           style, &text);
-  if (NumberField(prediction, "blocked_slope").has_value()) {
+  if (prediction.blocked_slope > 0) {
     AddNote(
         "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
         "to be so, too.",
         style, &text);
   }
-  Json rows = Json::array();
   std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
-  for (const Json& row : ListField(prediction, "predicted")) {
-    const auto wall_time = NumberField(row, "wall_time");
-    if (!wall_time.has_value()) {
-      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
-      const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == why; });
-      if (same == not_reported.end()) {
-        not_reported.emplace_back(why, change);
-      } else {
-        same->second += ", " + change;
-      }
-      continue;
+  for (const PredictedRow& row : prediction.rows) {
+    if (row.has_answer()) continue;
+    const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == row.why_not; });
+    if (same == not_reported.end()) {
+      not_reported.emplace_back(row.why_not, row.change);
+    } else {
+      same->second += ", " + row.change;
     }
-    Json shown = row;
-    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
-                                 HumanDuration(NumberField(row, "high").value_or(0)));
-    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
-    rows.push_back(std::move(shown));
   }
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns(!basis.empty()))), style, &text);
-  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
-    AddNote(not_known, style, &text);
-  }
+  if (const CellTable cells = PredictedCells(prediction); !cells.rows.empty()) AddTable(TableOf(cells), style, &text);
+  if (!prediction.not_known.empty()) AddNote(prediction.not_known, style, &text);
   for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
   return text;
 }

@@ -12,6 +12,8 @@
 
 namespace crema {
 
+struct Prediction;
+
 struct ChunkListing {
   Json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
   std::string sorted_by;
@@ -68,9 +70,8 @@ inline constexpr std::string_view kSuiteOfGates = "<testsuite name=\"crema compa
 /// `crema scaling --json` prints. Ends in a newline.
 std::string RenderScaling(const Json& scaling, const TerminalStyle& style);
 
-/// What the run took and what its replay takes, then a row for each change, or why there is none. `prediction`: what
-/// `crema predict --json` prints. Ends in a newline.
-std::string RenderPrediction(const Json& prediction, const TerminalStyle& style);
+/// What the run took and what its replay takes, then a row for each change, or why there is none. Ends in a newline.
+std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& style);
 
 /// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
 /// prints. Ends in a newline.
