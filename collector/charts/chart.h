@@ -10,6 +10,7 @@ namespace crema {
 struct Drawing;
 struct Prediction;
 struct RunDetail;
+struct ScalingStudy;
 
 /// What a chart is made from. A chart takes its figures from here and nowhere else.
 struct ChartInput {
@@ -68,7 +69,7 @@ Chart MakeHistoryChart(const Json& history);
 Chart MakePredictionChart(const Prediction& prediction);
 
 /// Speed-up over cores. Named `scaling`; it has a reason where there are no points.
-Chart MakeScalingChart(const Json& scaling);
+Chart MakeScalingChart(const ScalingStudy& scaling);
 
 /// Which sections took longer in the other run, or on the other side, as a tree. Named `section_differences`; it has a
 /// reason where neither has sections.

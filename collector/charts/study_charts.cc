@@ -5,6 +5,7 @@
 #include "collector/idioms/sequences.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
+#include "collector/scaling/scaling_study.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -63,42 +64,30 @@ Json ChangeBar(const PredictedRow* row) {
 
 constexpr int kStepsOfLine = 60;
 
-bool IsTrue(const Json& row, std::string_view key) { return Field(row, key) == true; }
-
-std::string_view KindOfPoint(const Json& point) {
-  if (IsTrue(point, "predicted")) return "predicted";
-  return IsTrue(point, "cores_vary") ? "measured, cores came and went" : "measured";
+std::string KindOfPoint(const ScalingPoint& point) {
+  if (*point.predicted) return "predicted";
+  return *point.cores_vary ? "measured, cores came and went" : "measured";
 }
 
-Json PointRows(const Json& points) {
-  Json rows = Json::array();
-  for (const Json& point : points) {
-    Json row = {{"cores", Rounded(Value(point, "cores"))},
-                {"speedup", Rounded(Value(point, "speedup"))},
-                {"kind", KindOfPoint(point)},
-                {"run", ShownName(TextField(point, "name"))},
-                {"time", HumanDuration(Value(point, "wall_time"))},
-                {"efficiency", HumanPercent(Value(point, "efficiency"))}};
-    if (const auto low = NumberField(point, "low"), high = NumberField(point, "high"); low > 0 && high > 0) {
-      const double work = Value(point, "speedup") * Value(point, "wall_time");
-      row["least"] = Rounded(work / *high);
-      row["most"] = Rounded(work / *low);
-    }
-    rows.push_back(std::move(row));
+Json PointRow(const ScalingPoint& point) {
+  Json row = {{"cores", Rounded(*point.cores)},
+              {"speedup", Rounded(*point.speedup)},
+              {"kind", KindOfPoint(point)},
+              {"run", ShownName(point.name)},
+              {"time", HumanDuration(*point.wall_time)},
+              {"efficiency", HumanPercent(*point.efficiency)}};
+  if (point.low > 0 && point.high > 0) {
+    const double work = *point.speedup * *point.wall_time;
+    row["least"] = Rounded(work / *point.high);
+    row["most"] = Rounded(work / *point.low);
   }
-  return rows;
+  return row;
 }
 
-Json LineRows(const Json& scaling, std::vector<std::string>* names) {
-  const Json& points = ListField(scaling, "points");
-  double fewest = Value(points.front(), "cores"), most = 0;
-  for (const Json& point : points) {
-    fewest = std::min(fewest, Value(point, "cores"));
-    most = std::max(most, Value(point, "cores"));
-  }
-  const double speedup_of_first = Value(points.front(), "speedup");
-  // the throughput that is a speed-up of 1
-  const double unit = speedup_of_first > 0 ? Value(points.front(), "throughput") / speedup_of_first : 0;
+Json LineRows(const ScalingStudy& scaling, std::vector<std::string>* names) {
+  const ScalingPoint &first = scaling.points.front(), &last = scaling.points.back();
+  const double fewest = *first.cores, most = *last.cores;
+  const double unit = *first.throughput / *first.speedup;  // the throughput that is a speed-up of 1
   Json rows = Json::array();
   const auto add_line = [&](const std::string& name, auto speedup) {
     names->push_back(name);
@@ -108,25 +97,21 @@ Json LineRows(const Json& scaling, std::vector<std::string>* names) {
     }
   };
   add_line("ideal", [&](double cores) { return cores / fewest; });
-  for (const Json& fit : ListField(scaling, "fits")) {
-    const double lambda = Value(Field(fit, "lambda"), "value"), sigma = Value(Field(fit, "sigma"), "value"),
-                 kappa = Value(Field(fit, "kappa"), "value");
-    add_line(TextField(fit, "law") == "usl" ? "USL" : "Amdahl", [=](double cores) {
-      const double rate = lambda * cores / (1 + sigma * (cores - 1) + kappa * cores * (cores - 1));
-      return unit > 0 ? rate / unit : 0;
+  for (const ScalingLaw& law : scaling.laws) {
+    const double lambda = law.lambda.value.value_or(0), sigma = law.sigma.value.value_or(0),
+                 kappa = law.kappa.value.value_or(0);
+    add_line(law.law == "usl" ? "USL" : "Amdahl", [=](double cores) {
+      return lambda * cores / (1 + sigma * (cores - 1) + kappa * cores * (cores - 1)) / unit;
     });
   }
   return rows;
 }
 
-Json ScalingBody(const Json& scaling) {
-  std::vector<std::string> lines;
+Json ScalingBody(const ScalingStudy& scaling) {
+  std::vector<std::string> lines, kinds;
   Json line_rows = LineRows(scaling, &lines);
-  const Json rows = PointRows(ListField(scaling, "points"));
-  std::vector<std::string> kinds;
-  for (const Json& row : rows) {
-    const std::string kind = TextField(row, "kind");
-    if (absl::c_find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  for (const ScalingPoint& point : scaling.points) {
+    if (absl::c_find(kinds, KindOfPoint(point)) == kinds.end()) kinds.push_back(KindOfPoint(point));
   }
   const auto point_colours = Mapped<std::string_view>(kinds, [](const std::string& kind) {
     return kind == "measured" ? "cpu" : kind == "predicted" ? "unknown" : "wait";
@@ -134,7 +119,7 @@ Json ScalingBody(const Json& scaling) {
   std::vector<std::string_view> line_colours = {"baseline", "others", "cpu"};
   line_colours.resize(lines.size());
   return FilledTemplate("scaling", {{"lines", std::move(line_rows)},
-                                    {"points", rows},
+                                    {"points", Mapped<Json>(scaling.points, PointRow)},
                                     {"laws", ColourScale(lines, line_colours)},
                                     {"kinds", ColourScale(kinds, point_colours)}});
 }
@@ -196,18 +181,16 @@ Chart MakePredictionChart(const Prediction& prediction) {
   return chart;
 }
 
-Chart MakeScalingChart(const Json& scaling) {
+Chart MakeScalingChart(const ScalingStudy& scaling) {
   Chart chart = StudyChart("scaling", "How much faster is it on more cores?");
-  if (ListField(scaling, "points").empty()) {
-    chart.reason = TextField(scaling, "refused");
+  if (scaling.points.empty()) {
+    chart.reason = scaling.refused;
     return chart;
   }
-  std::string finding = TextField(scaling, "sentence");
-  chart.subtitle = finding;
-  if (!finding.empty()) finding.pop_back();  // its full stop
-  const size_t runs = ListField(scaling, "points").size();
-  const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  const std::string source = "crema · " + (is_predicted ? "predicted from one run" : Counted(runs, "run", "runs"));
+  chart.subtitle = ScalingSentence(scaling);
+  const std::string finding = chart.subtitle.substr(0, chart.subtitle.size() - 1);  // without its full stop
+  const std::string source =
+      "crema · " + (scaling.is_predicted ? "predicted from one run" : Counted(scaling.points.size(), "run", "runs"));
   chart.spec = SpecificationOf(chart, finding, source, ScalingBody(scaling));
   return chart;
 }

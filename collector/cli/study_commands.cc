@@ -372,11 +372,10 @@ ScalingStudy Study(const std::vector<MeasuredSource>& sources, const std::vector
 int PrintScaling(const ScalingOptions& options) {
   CheckChart(options.chart);
   const ScalingStudy study = Study(OpenAll(options.sources, options.run, options.output.quiet), options.sources);
-  const Json document = ScalingAsJson(study);
-  const int printed = PrintOut(options.output.json ? JsonText(document, 1) + "\n"
-                                                   : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
+  const int printed = PrintOut(options.output.json ? JsonText(ScalingAsJson(study), 1) + "\n"
+                                                   : RenderScaling(study, StyleFor(STDOUT_FILENO, options.output)));
   if (printed != kExitDone || !study.refused.empty()) return kExitFailed;
-  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(document)}, options.chart));
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(study)}, options.chart));
   return kExitDone;
 }
 

@@ -12,7 +12,6 @@
 #include "collector/diagnosis/verdicts.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/terminal/document_table.h"
@@ -388,12 +387,6 @@ std::string BaselineLine(const PageInput& input) {
 
 namespace {
 
-std::string Range(const Json& row) {
-  const auto low = NumberField(row, "low"), high = NumberField(row, "high");
-  if (!low.has_value() || !high.has_value()) return "–";
-  return Escaped(HumanDuration(*low) + " to " + HumanDuration(*high));
-}
-
 /// These are no figures of the measurement, so they have no key.
 HtmlCell FigureOf(const Number& number, Kind kind) { return {Escaped(CellText(CellOf(number), kind)), number}; }
 
@@ -442,16 +435,16 @@ std::string ChangesTable(const Prediction& prediction) {
   return (table.rows.empty() ? "" : Render(table)) + not_reported;
 }
 
-std::string ScalingTable(const Json& scaling) {
+std::string ScalingTable(const std::vector<ScalingPoint>& points) {
   HtmlTable table;
   table.caption = "This run on other numbers of cores";
   table.columns = {{"cores"}, {"wall time"}, {"90 % of runs", false}, {"speed-up"}, {"efficiency"}};
-  for (const Json& point : ListField(scaling, "points")) {
-    table.rows.push_back({FigureOf(NumberField(point, "cores"), Kind::kNumber),
-                          FigureOf(NumberField(point, "wall_time"), Kind::kDuration),
-                          {Range(point)},
-                          FigureOf(NumberField(point, "speedup"), Kind::kNumber),
-                          FigureOf(NumberField(point, "efficiency"), Kind::kShare)});
+  for (const ScalingPoint& point : points) {
+    table.rows.push_back({FigureOf(point.cores, Kind::kNumber),
+                          FigureOf(point.wall_time, Kind::kDuration),
+                          {*point.predicted ? Escaped(HumanDurationRange(*point.low, *point.high)) : "–"},
+                          FigureOf(point.speedup, Kind::kNumber),
+                          FigureOf(point.efficiency, Kind::kShare)});
   }
   return table.rows.empty() ? "" : Render(table);
 }
@@ -469,11 +462,11 @@ PageBlock OutlookBlock(const PageInput& input) {
   }
   block.html = "<div class=\"charts\">\n<section class=\"card\"><h3>Changes, best first</h3>\n" +
                ChangesTable(input.outlook->prediction) + "</section>\n";
-  if (const std::string points = ScalingTable(input.outlook->scaling); !points.empty()) {
+  if (const std::string points = ScalingTable(input.outlook->scaling.points); !points.empty()) {
     block.html += fmt::format(
         "<section class=\"card\" id=\"scaling\"><h3>On other numbers of cores</h3><p "
         "class=\"sub\">{}</p>\n{}</section>\n",
-        Escaped(TextField(input.outlook->scaling, "sentence")), points);
+        Escaped(ScalingSentence(input.outlook->scaling)), points);
   }
   block.html += "</div>\n" + ChartCards(input, block.id);
   return block;

@@ -4,7 +4,7 @@
 #include "collector/charts/chart.h"
 #include "collector/measurement/measurement.h"
 #include "collector/plot_data/run_detail.h"
-#include "collector/prediction/prediction.h"
+#include "collector/scaling/scaling_study.h"
 
 namespace crema {
 
@@ -27,7 +27,7 @@ struct PageLimits {
 /// What a replay of the run says.
 struct RunOutlook {
   Prediction prediction;  ///< the best first
-  Json scaling;
+  ScalingStudy scaling;
 };
 
 struct PageInput {

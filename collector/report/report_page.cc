@@ -213,8 +213,7 @@ RunOutlook LookOut(const ExportSource& source) {
   const absl::Status read = source.for_each_attempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
   if (!read.ok()) return RefusedOutlook(std::string(read.message()));
   const ObservedRun run = observer.Finish(source.measurement);
-  RunOutlook outlook = {Predict(run, UsualChanges(run, section)),
-                        ScalingAsJson(PredictScaling(source.measurement, run))};
+  RunOutlook outlook = {Predict(run, UsualChanges(run, section)), PredictScaling(source.measurement, run)};
   SortBestFirst(&outlook.prediction);
   return outlook;
 }

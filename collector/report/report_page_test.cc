@@ -260,8 +260,10 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   rows[1].wall_time = {8, 7, 9};
   rows[2].change = "--workers 2";
   rows[2].why_not = "it has one worker";
-  outlook.scaling = Json::parse(R"({"sentence": "Predicted from one run, not measured.", "points": [
-    {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
+  outlook.scaling.is_predicted = true;
+  ReadValue(Json::parse(R"([{"cores": 2, "wall_time": 10, "speedup": 1, "efficiency": 1}, {"cores": 8,
+    "predicted": true, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}])"),
+            &outlook.scaling.points);
   const std::string reported =
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
   const size_t best = reported.find(">8 cores<"), next = reported.find(">&lt;b&gt; 2 times as fast<");
@@ -271,7 +273,7 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   EXPECT_TRUE(absl::StrContains(reported, "\u221250") || absl::StrContains(reported, "-50")) << reported;
   EXPECT_TRUE(absl::StrContains(reported, "4.00\u00a0s to 6.00\u00a0s")) << reported;
   EXPECT_TRUE(absl::StrContains(reported, "it has one worker"));
-  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured."));
+  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured: on 8 cores"));
   outlook.prediction.refused = "chunks are missing";
   EXPECT_TRUE(absl::StrContains(
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),

@@ -4,6 +4,7 @@
 #include "collector/measurement/budget_parts.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
+#include "collector/scaling/scaling_study.h"
 #include "collector/terminal/document_table.h"
 #include "collector/terminal/terminal.h"
 #include "collector/terminal/terminal_box.h"
@@ -11,45 +12,7 @@
 namespace crema {
 namespace {
 
-std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {
-  std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
-                                     {"cores_text", "cores", Kind::kText, 0},
-                                     {"wall_time", "wall time", Kind::kDuration, 0},
-                                     {"throughput", "rate", Kind::kRate, 2},
-                                     {"speedup", "speed-up", Kind::kNumber, 0},
-                                     {"efficiency", "efficiency", Kind::kShare, 0},
-                                     {"core_seconds", "core-seconds", Kind::kNumber, 1},
-                                     {"cost", "cost", Kind::kNumber, 3}};
-  // runs that were measured have no range
-  if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
-  if (absl::c_any_of(points, [](const Json& point) { return NumberField(point, "streams").has_value(); })) {
-    columns.push_back({"streams", "events open", Kind::kNumber, 1});
-    columns.push_back({"latency", "latency", Kind::kDuration, 1});
-  }
-  return columns;
-}
-
-std::vector<CellColumn> FitColumns() {
-  return {{"law", "fit", Kind::kText, 0},
-          {"sigma", "serial or queued", Kind::kText, 0},
-          {"kappa", "each pair of cores", Kind::kText, 0},
-          {"fastest", "fastest at", Kind::kText, 0},
-          {"worthwhile", "last worthwhile core", Kind::kText, 0},
-          {"error", "error of a run", Kind::kShare, 1}};
-}
-
 bool IsTrue(const Json& row, const char* key) { return Field(row, key) == true; }
-
-Json PointRow(const Json& point) {
-  Json row = point;
-  const std::string cores = HumanCount(NumberField(point, "cores").value_or(0));
-  row["cores_text"] = IsTrue(point, "cores_vary") ? "on average " + cores : cores;
-  const auto low = NumberField(point, "low"), high = NumberField(point, "high");
-  if (low.has_value() && high.has_value()) {
-    row["range"] = fmt::format("{} to {}", HumanDuration(*low), HumanDuration(*high));
-  }
-  return row;
-}
 
 /// What the document says beside its tables, each sentence with `lead` before it.
 void AddSentences(const Json& document, std::string_view field, const std::string& lead, const TerminalStyle& style,
@@ -60,22 +23,29 @@ void AddSentences(const Json& document, std::string_view field, const std::strin
 }
 
 /// `12 (10 to 15)`, `12 (10 or more)`, `none (40 or more)`.
-std::string Range(const Json& number, std::string (*text)(double)) {
-  const auto value = NumberField(number, "value"), low = NumberField(number, "low"), high = NumberField(number, "high");
+std::string Range(const FittedNumber& number, std::string (*text)(double)) {
+  const auto& [value, low, high] = number;
   if (!value.has_value() && !low.has_value()) return "none";
   return fmt::format("{} ({})", value.has_value() ? text(*value) : "none",
                      high.has_value() ? fmt::format("{} to {}", text(low.value_or(0)), text(*high))
                                       : text(low.value_or(0)) + " or more");
 }
 
-Json FitRow(const Json& fit) {
-  const bool is_usl = TextField(fit, "law") == "usl";
-  return {{"law", is_usl ? "USL" : "Amdahl"},
-          {"sigma", Range(Field(fit, "sigma"), HumanPercent)},
-          {"kappa", is_usl ? Range(Field(fit, "kappa"), HumanPercent) : "–"},
-          {"fastest", is_usl ? Range(Field(fit, "fastest"), HumanCount) : "–"},
-          {"worthwhile", Range(Field(fit, "worthwhile"), HumanCount)},
-          {"error", Field(fit, "error")}};
+CellTable FitCells(const std::vector<ScalingLaw>& laws) {
+  CellTable cells = {{{"", "fit", Kind::kText},
+                      {"", "serial or queued", Kind::kText},
+                      {"", "each pair of cores", Kind::kText},
+                      {"", "fastest at", Kind::kText},
+                      {"", "last worthwhile core", Kind::kText},
+                      {"", "error of a run", Kind::kShare, 1}},
+                     {}};
+  for (const ScalingLaw& law : laws) {
+    const bool is_usl = law.law == "usl";
+    cells.rows.push_back({std::string(is_usl ? "USL" : "Amdahl"), Range(law.sigma, HumanPercent),
+                          is_usl ? Range(law.kappa, HumanPercent) : "–", is_usl ? Range(law.fastest, HumanCount) : "–",
+                          Range(law.worthwhile, HumanCount), CellOf(law.error)});
+  }
+  return cells;
 }
 
 /// The changes that have an answer.
@@ -375,22 +345,19 @@ std::string Quoted(const std::string& text) {
 
 }  // namespace
 
-std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
+std::string RenderScaling(const ScalingStudy& scaling, const TerminalStyle& style) {
   std::string text;
-  AddNote(TextField(scaling, "sentence"), style, &text);
-  const Json rows = Mapped<Json>(ListField(scaling, "points"), PointRow);
-  const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
-  const Json fits = Mapped<Json>(ListField(scaling, "fits"), FitRow);
-  if (!fits.empty()) {
+  AddNote(ScalingSentence(scaling), style, &text);
+  if (!scaling.points.empty()) AddTable(TableOf(CellsOf(scaling.points)), style, &text);
+  if (!scaling.laws.empty()) {
     AddTitle("fits, with 90 % intervals", style, &text);
-    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
+    AddTable(TableOf(FitCells(scaling.laws)), style, &text);
+  } else if (!scaling.points.empty() && !scaling.why_no_law.empty()) {
+    AddNote("no fit: " + scaling.why_no_law, style, &text);
   }
-  const std::string not_fitted = TextField(scaling, "not_fitted");
-  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
-  AddSentences(scaling, "notes", "note: ", style, &text);
-  for (const Json& run : ListField(scaling, "left_out")) {
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
+  for (const std::string& note : scaling.notes) AddNote("note: " + note, style, &text);
+  for (const LeftOutRun& run : scaling.left_out) {
+    AddNote(fmt::format("left out: {}: {}", run.name.str(), run.reason.str()), style, &text);
   }
   return text;
 }

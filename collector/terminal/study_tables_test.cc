@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "collector/prediction/prediction.h"
+#include "collector/scaling/scaling_study.h"
 #include "collector/terminal/terminal.h"
 
 namespace crema {
@@ -52,6 +52,73 @@ TEST(PredictionTable, OfEventsSaysWhatLimitsThem) {
   EXPECT_TRUE(absl::StrContains(text, "  range             limited by  core time")) << text;
   EXPECT_TRUE(absl::StrContains(text, "  4.00 s to 6.00 s  module fit")) << text;
   EXPECT_TRUE(absl::StrContains(text, "tasks at work")) << text;
+}
+
+ScalingStudy MadeStudy() {
+  ScalingStudy study;
+  study.points.resize(2);
+  study.points[0].name = "on two";
+  study.points[1].name = "on eight";
+  for (ScalingPoint& point : study.points) {
+    point.cores = 2;
+    point.wall_time = 10;
+    point.throughput = 1000;
+    point.speedup = 1;
+    point.efficiency = 1;
+    point.core_seconds = 20;
+    point.cost = 1;
+  }
+  study.points[1].cores = 8;
+  study.points[1].cores_vary = true;
+  return study;
+}
+
+TEST(ScalingTable, OfMeasuredRunsHasNoRangeAndNoEvents) {
+  ScalingStudy study = MadeStudy();
+  study.why_no_law = "too few";
+  EXPECT_EQ(RenderScaling(study, kWide),
+            ScalingSentence(study) +
+                "\n"
+                "run       cores         wall time   rate  speed-up  efficiency  core-seconds  cost\n"
+                "on two    2                10.0 s  1 k/s         1     100.0 %            20     1\n"
+                "on eight  on average 8     10.0 s  1 k/s         1     100.0 %            20     1\n"
+                "no fit: too few\n");
+}
+
+TEST(ScalingTable, OfAPredictionHasTheRange) {
+  ScalingStudy study = MadeStudy();
+  study.is_predicted = true;
+  study.points[1].predicted = true;
+  study.points[1].low = 9;
+  study.points[1].high = 11;
+  const std::string text = RenderScaling(study, kWide);
+  EXPECT_TRUE(absl::StrContains(text, "wall time  90 % of runs       rate")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "10.0 s  9.00 s to 11.0 s")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "10.0 s  –  ")) << text;
+}
+
+TEST(ScalingTable, OfRunsWithEventsSaysHowManyWereOpen) {
+  ScalingStudy study = MadeStudy();
+  study.points[0].streams = 3;
+  study.points[0].latency = 0.5;
+  EXPECT_TRUE(absl::StrContains(RenderScaling(study, kWide), "cost  events open  latency\n"));
+}
+
+TEST(ScalingTable, FitsHaveTheirIntervals) {
+  ScalingStudy study = MadeStudy();
+  study.laws.resize(2);
+  study.laws[0].law = "amdahl";
+  study.laws[0].sigma = {0.1, 0.05, 0.2};
+  study.laws[0].error = 0.01;
+  study.laws[1] = study.laws[0];
+  study.laws[1].law = "usl";
+  study.laws[1].kappa = {0.01, 0, std::nullopt};
+  study.laws[1].fastest = {std::nullopt, 40, std::nullopt};
+  study.laws[1].worthwhile = {12, 10, 15};
+  const std::string text = RenderScaling(study, kWide);
+  EXPECT_TRUE(absl::StrContains(text, "Amdahl  10 % (5.0 % to 20 %)  –                    –                  none  "))
+      << text;
+  EXPECT_TRUE(absl::StrContains(text, "  none (40 or more)  12 (10 to 15)")) << text;
 }
 
 }  // namespace

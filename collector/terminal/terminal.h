@@ -13,6 +13,7 @@
 namespace crema {
 
 struct Prediction;
+struct ScalingStudy;
 
 struct ChunkListing {
   Json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
@@ -66,9 +67,9 @@ std::string GatesAsJunit(const std::vector<JudgedGate>& gates);
 /// Stands in each of these files.
 inline constexpr std::string_view kSuiteOfGates = "<testsuite name=\"crema compare\"";
 
-/// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. `scaling`: what
-/// `crema scaling --json` prints. Ends in a newline.
-std::string RenderScaling(const Json& scaling, const TerminalStyle& style);
+/// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. Ends in a
+/// newline.
+std::string RenderScaling(const ScalingStudy& scaling, const TerminalStyle& style);
 
 /// What the run took and what its replay takes, then a row for each change, or why there is none. Ends in a newline.
 std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& style);
