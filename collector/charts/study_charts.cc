@@ -1,58 +1,62 @@
 // Charts of what `crema history`, `predict`, `scaling` and `compare` found.
 
 #include "collector/charts/drawing.h"
+#include "collector/comparison/comparison.h"
 #include "collector/format/human_numbers.h"
+#include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
 #include "collector/prediction/prediction.h"
-#include "collector/records/json_fields.h"
 #include "collector/scaling/scaling_study.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
-double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
-
 /// A chart without figures, or before it has them.
 Chart StudyChart(std::string_view name, std::string_view title) {
   return {std::string(name), std::string(title), "", nullptr, ""};
 }
 
-std::string Written(const Json& history, double value) {
-  return HumanQuantity(TextField(history, "metric"), value, TextField(history, "unit"));
+/// A sentence without its full stop.
+std::string WithoutStop(const std::string& sentence) {
+  return sentence.substr(0, std::max<size_t>(sentence.size(), 1) - 1);
 }
 
-Json RunRows(const Json& history) {
+Json RunRows(const RunHistory& history) {
   Json rows = Json::array();
-  for (const Json& run : ListField(history, "runs")) {
-    rows.push_back({{"run", rows.size() + 1},
-                    {"value", Rounded(Value(run, "value"))},
-                    {"start", TextField(run, "start")},
-                    {"directory", ShownName(TextField(run, "directory"))},
-                    {"commit", ShownName(TextField(run, "commit"))},
-                    {"text", Written(history, Value(run, "value"))}});
+  for (size_t i = 0; i < history.runs.size(); ++i) {
+    const HistoryRun& run = history.runs[i];
+    rows.push_back({{"run", i + 1},
+                    {"value", Rounded(history.ValueOf(i))},
+                    {"start", run.Start()},
+                    {"directory", ShownName(run.directory)},
+                    {"commit", ShownName(run.commit)},
+                    {"text", history.Written(history.ValueOf(i))}});
   }
   return rows;
 }
 
-Json LevelRows(const Json& history) {
-  return Mapped<Json>(ListField(history, "levels"), [&](const Json& level) {
-    const double first = Value(level, "first") + 1;
-    return Json{{"run", first - 0.5},
-                {"last", first + Value(level, "runs") - 0.5},
-                {"value", Rounded(Value(level, "value"))},
-                {"text", Written(history, Value(level, "value"))}};
+Json LevelRows(const RunHistory& history) {
+  return Mapped<Json>(history.levels, [&](const HistoryLevel& level) {
+    return Json{{"run", static_cast<double>(level.place.begin) + 0.5},
+                {"last", static_cast<double>(level.place.end) + 0.5},
+                {"value", Rounded(level.value)},
+                {"text", history.Written(level.value)}};
   });
 }
 
 /// In which runs a level may have begun.
-Json ChangeRows(const Json& history) {
-  return Mapped<Json>(ListField(history, "changes"), [](const Json& change) {
-    return Json{{"run", Value(change, "earliest") + 0.5},
-                {"last", Value(change, "latest") + 1.5},
-                {"start", TextField(change, "start")},
-                {"commit", ShownName(TextField(change, "commit"))}};
-  });
+Json ChangeRows(const RunHistory& history) {
+  Json rows = Json::array();
+  for (size_t i = 1; i < history.levels.size(); ++i) {
+    const Segment& place = history.levels[i].place;
+    const HistoryRun& first = history.runs[place.begin];
+    rows.push_back({{"run", static_cast<double>(place.earliest) + 0.5},
+                    {"last", static_cast<double>(place.latest) + 1.5},
+                    {"start", first.Start()},
+                    {"commit", ShownName(first.commit)}});
+  }
+  return rows;
 }
 
 Json ChangeBar(const PredictedRow* row) {
@@ -128,35 +132,31 @@ constexpr size_t kMostDifferences = 40;
 constexpr double kLeastShown = 0.001;  // of the time before, in sum
 
 /// Sections that differ by something, with those they are in; the largest where there are too many.
-std::vector<const Json*> ShownRows(const Json& tree) {
-  double all = SumOf<double>(tree, [](const Json& row) { return Value(row, "depth") == 0 ? Value(row, "before") : 0; });
-  std::vector<double> sizes = Mapped<double>(tree, [](const Json& row) { return std::fabs(Value(row, "difference")); });
+std::vector<const SectionDifference*> ShownSections(const std::vector<SectionDifference>& tree) {
+  using Row = SectionDifference;
+  const auto all = SumOf<double>(tree, [](const Row& row) { return row.depth == 0 ? row.before : 0; });
+  std::vector<double> sizes = Mapped<double>(tree, [](const Row& row) { return std::fabs(row.difference()); });
   std::sort(sizes.rbegin(), sizes.rend());
   const double least = std::max(kLeastShown * all, sizes.size() > kMostDifferences ? sizes[kMostDifferences] : 0);
-  std::vector<const Json*> shown;
-  for (const Json& row : tree) {
-    if (shown.size() < kMostDifferences && std::fabs(Value(row, "difference")) >= least) shown.push_back(&row);
-  }
+  auto shown = PlacesWhere(tree, [&](const Row& row) { return std::fabs(row.difference()) >= least; });
+  if (shown.size() > kMostDifferences) shown.resize(kMostDifferences);
   return shown;
 }
 
 }  // namespace
 
-Chart MakeHistoryChart(const Json& history) {
+Chart MakeHistoryChart(const RunHistory& history) {
   Chart chart = StudyChart("history", "When did it change?");
-  const Json& runs = ListField(history, "runs");
-  if (runs.empty()) {
+  if (history.runs.empty()) {
     chart.reason = "no run can be used";
     return chart;
   }
-  const Json& sentences = ListField(history, "sentences");
-  if (!sentences.empty() && sentences.front().is_string()) chart.subtitle = sentences.front().get<std::string>();
-  std::string finding = chart.subtitle;
-  if (!finding.empty()) finding.pop_back();  // its full stop
-  const std::string source = "crema · " + Counted(runs.size(), "run", "runs");
-  const std::string metric = TextField(history, "metric"), unit = TextField(history, "unit");
-  chart.spec = SpecificationOf(chart, finding, source,
-                               FilledTemplate("history", {{"title", unit.empty() ? metric : metric + " (" + unit + ")"},
+  const std::vector<std::string> sentences = HistorySentences(history);
+  if (!sentences.empty()) chart.subtitle = sentences.front();
+  const std::string source = "crema · " + Counted(history.runs.size(), "run", "runs");
+  const std::string title = history.unit.empty() ? history.metric : history.metric + " (" + history.unit + ")";
+  chart.spec = SpecificationOf(chart, WithoutStop(chart.subtitle), source,
+                               FilledTemplate("history", {{"title", title},
                                                           {"runs", RunRows(history)},
                                                           {"levels", LevelRows(history)},
                                                           {"changes", ChangeRows(history)}}));
@@ -188,33 +188,32 @@ Chart MakeScalingChart(const ScalingStudy& scaling) {
     return chart;
   }
   chart.subtitle = ScalingSentence(scaling);
-  const std::string finding = chart.subtitle.substr(0, chart.subtitle.size() - 1);  // without its full stop
   const std::string source =
       "crema · " + (scaling.is_predicted ? "predicted from one run" : Counted(scaling.points.size(), "run", "runs"));
-  chart.spec = SpecificationOf(chart, finding, source, ScalingBody(scaling));
+  chart.spec = SpecificationOf(chart, WithoutStop(chart.subtitle), source, ScalingBody(scaling));
   return chart;
 }
 
-Chart MakeSectionTreeChart(const Json& comparison) {
+Chart MakeSectionTreeChart(const std::vector<SectionDifference>& tree) {
   Chart chart = StudyChart("section_differences", "Which sections took longer?");
-  const std::vector<const Json*> shown = ShownRows(ListField(comparison, "section_tree"));
+  const std::vector<const SectionDifference*> shown = ShownSections(tree);
   if (shown.empty()) {
     chart.reason = "no section differs by a thousandth of the time in chunks";
     return chart;
   }
   std::string finding;
   Json values = Json::array();
-  for (const Json* row : shown) {
-    const double difference = Value(*row, "difference");
+  for (const SectionDifference* row : shown) {
+    const double difference = row->difference();
     const std::string_view kind = difference < 0 ? "less" : "more";
-    values.push_back({{"path", ShownName(TextField(*row, "path"))},
+    values.push_back({{"path", ShownName(row->path)},
                       {"difference", Rounded(difference)},
-                      {"self", Rounded(Value(*row, "self_difference"))},
+                      {"self", Rounded(row->self_difference)},
                       {"kind", kind},
-                      {"before", HumanDuration(Value(*row, "before"))},
-                      {"after", HumanDuration(Value(*row, "after"))}});
-    if (finding.empty() && !(Value(*row, "depth") > 0)) {
-      finding = fmt::format("{} took {} {}", TextField(*row, "path"), HumanDuration(std::fabs(difference)), kind);
+                      {"before", HumanDuration(row->before)},
+                      {"after", HumanDuration(row->after)}});
+    if (finding.empty() && row->depth == 0) {
+      finding = fmt::format("{} took {} {}", row->path, HumanDuration(std::fabs(difference)), kind);
     }
   }
   chart.subtitle = finding;

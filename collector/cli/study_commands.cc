@@ -167,7 +167,7 @@ int RunCompare(const CompareOptions& options) {
     OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
   }
   if (!options.chart.path.empty()) {
-    OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
+    OrFail(WriteCharts({MakeSectionTreeChart(comparison.section_tree)}, options.chart));
   }
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   int printed = kExitDone;
@@ -428,15 +428,14 @@ int PrintHistory(const HistoryOptions& options) {
     }
     worse = *judged;
   }
-  const Json document = HistoryAsJson(history);
   int done = kExitDone;
   if (options.output.json) {
-    done = PrintBesideGate(JsonText(document, 1) + "\n");
+    done = PrintBesideGate(JsonText(HistoryAsJson(history), 1) + "\n");
   } else if (!options.output.quiet) {
-    done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
+    done = PrintBesideGate(RenderHistory(history, options.rows, StyleFor(STDOUT_FILENO, options.output)));
   }
   if (done != kExitDone) return done;
-  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(history)}, options.chart));
   const std::string unclear = options.fail_on_unclear ? WhyNotJudged(history) : "";
   if (!worse.empty()) PrintError("gate --fail-on-worse failed: " + worse);
   if (!unclear.empty()) PrintError("gate --fail-on-unclear failed: " + unclear);

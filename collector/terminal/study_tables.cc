@@ -1,9 +1,9 @@
 #include "absl/strings/str_replace.h"
 #include "collector/format/human_numbers.h"
+#include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/prediction/prediction.h"
-#include "collector/records/json_fields.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/terminal/document_table.h"
 #include "collector/terminal/terminal.h"
@@ -11,16 +11,6 @@
 
 namespace crema {
 namespace {
-
-bool IsTrue(const Json& row, const char* key) { return Field(row, key) == true; }
-
-/// What the document says beside its tables, each sentence with `lead` before it.
-void AddSentences(const Json& document, std::string_view field, const std::string& lead, const TerminalStyle& style,
-                  std::string* text) {
-  for (const Json& sentence : ListField(document, field)) {
-    if (sentence.is_string()) AddNote(lead + sentence.get<std::string>(), style, text);
-  }
-}
 
 /// `12 (10 to 15)`, `12 (10 or more)`, `none (40 or more)`.
 std::string Range(const FittedNumber& number, std::string (*text)(double)) {
@@ -74,68 +64,53 @@ CellTable PredictedCells(const Prediction& prediction) {
 constexpr size_t kShownHash = 12;
 constexpr size_t kShownReasons = 5;
 
-std::vector<CellColumn> RunColumns() {
-  return {{"start", "began (UTC)", Kind::kText, 0},
-          {"directory", "run", Kind::kPath, 0},
-          {"commit", "commit", Kind::kText, 0},
-          {"value", "value", Kind::kText, 0},
-          {"mark", "change", Kind::kText, 0}};
+/// `2026-11-24 02:34`
+std::string Day(const HistoryRun& run) { return absl::StrReplaceAll(run.Start().substr(0, 16), {{"T", " "}}); }
+
+std::string ChangeText(const RunHistory& history, double change) {
+  return history.is_relative ? HumanChange(change) : history.Written(change);
 }
 
-std::vector<CellColumn> LevelColumns() {
-  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
-          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
-          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
-}
+Cell ShortCommitCell(const HistoryRun& run) { return CellOf(Text::OrNull(run.commit.substr(0, kShownHash))); }
 
-/// `2026-11-24 02:34`, of `2026-11-24T02:34:11.123Z`.
-std::string Day(const Json& row) { return absl::StrReplaceAll(TextField(row, "start").substr(0, 16), {{"T", " "}}); }
-
-std::string Value(const Json& history, const Json& row, const char* key) {
-  return HumanQuantity(TextField(history, "metric"), NumberField(row, key).value_or(0), TextField(history, "unit"));
-}
-
-std::string Change(const Json& history, const Json& row, const char* key) {
-  return IsTrue(history, "relative") ? HumanChange(NumberField(row, key).value_or(0)) : Value(history, row, key);
-}
-
-Json RunRows(const Json& history, size_t rows) {
-  const Json& runs = ListField(history, "runs");
-  Json shown = Json::array();
-  for (size_t i = runs.size() - std::min(rows, runs.size()); i < runs.size(); ++i) {
-    const std::string commit = TextField(runs[i], "commit").substr(0, kShownHash);
-    Json row = {{"start", Day(runs[i])},
-                {"directory", TextField(runs[i], "directory")},
-                {"commit", TextOrNull(commit)},
-                {"value", Value(history, runs[i], "value")},
-                {"mark", ""}};
-    for (const Json& change : ListField(history, "changes")) {
-      if (NumberField(change, "run") == static_cast<double>(i)) row["mark"] = Change(history, change, "change");
+/// The latest `rows`.
+CellTable RunCells(const RunHistory& history, size_t rows) {
+  CellTable cells = {{{"", "began (UTC)", Kind::kText},
+                      {"", "run", Kind::kPath},
+                      {"", "commit", Kind::kText},
+                      {"", "value", Kind::kText},
+                      {"", "change", Kind::kText}},
+                     {}};
+  for (size_t i = history.runs.size() - std::min(rows, history.runs.size()); i < history.runs.size(); ++i) {
+    const HistoryRun& run = history.runs[i];
+    std::string mark;
+    for (const HistoryLevel& level : history.levels) {
+      if (i > 0 && level.place.begin == i) mark = ChangeText(history, level.since_before.change);
     }
-    shown.push_back(std::move(row));
+    cells.rows.push_back({Day(run), run.directory, ShortCommitCell(run), history.Written(history.ValueOf(i)), mark});
   }
-  return shown;
+  return cells;
 }
 
-Json LevelRows(const Json& history) {
-  const Json &levels = ListField(history, "levels"), &changes = ListField(history, "changes"),
-             &runs = ListField(history, "runs");
-  Json shown = Json::array();
-  for (size_t i = 0; i < levels.size(); ++i) {
-    const auto first = static_cast<size_t>(NumberField(levels[i], "first").value_or(0));
-    Json row = {{"start", first < runs.size() ? Day(runs[first]) : ""},
-                {"runs", Field(levels[i], "runs")},
-                {"value", Value(history, levels[i], "value")}};
-    if (i > 0 && i <= changes.size()) {
-      const Json& change = changes[i - 1];
-      row["change"] = Change(history, change, "change");
-      row["range"] = fmt::format("{} to {}", Change(history, change, "low"), Change(history, change, "high"));
-      const std::string commit = TextField(change, "commit").substr(0, kShownHash);
-      if (!commit.empty()) row["commit"] = commit;
-    }
-    shown.push_back(std::move(row));
+CellTable LevelCells(const RunHistory& history) {
+  CellTable cells = {{{"", "since (UTC)", Kind::kText},
+                      {"", "runs", Kind::kCount},
+                      {"", "level", Kind::kText},
+                      {"", "change", Kind::kText},
+                      {"", "range", Kind::kText},
+                      {"", "first with", Kind::kText}},
+                     {}};
+  for (const HistoryLevel& level : history.levels) {
+    const HistoryRun& first = history.runs[level.place.begin];
+    cells.rows.push_back({Day(first), Number(level.place.size()), history.Written(level.value), {}, {}, {}});
+    if (level.place.begin == 0) continue;
+    const auto& [change, low, high] = level.since_before;
+    std::vector<Cell>& row = cells.rows.back();
+    row[3] = ChangeText(history, change);
+    row[4] = fmt::format("{} to {}", ChangeText(history, low), ChangeText(history, high));
+    row[5] = ShortCommitCell(first);
   }
-  return shown;
+  return cells;
 }
 
 /// Shown whether they changed or not.
@@ -395,29 +370,27 @@ std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& 
   return text;
 }
 
-std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
+std::string RenderHistory(const RunHistory& history, size_t rows, const TerminalStyle& style) {
   std::string text;
-  AddSentences(history, "sentences", "", style, &text);
-  const std::string metric = TextField(history, "metric");
-  const size_t runs = ListField(history, "runs").size();
+  for (const std::string& sentence : HistorySentences(history)) AddNote(sentence, style, &text);
+  const size_t runs = history.runs.size();
   if (rows > 0) {
-    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
-                         : fmt::format("{} of {}", metric, Counted(runs, "run", "runs")),
+    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", history.metric, rows, runs)
+                         : fmt::format("{} of {}", history.metric, Counted(runs, "run", "runs")),
              style, &text);
-    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
+    AddTable(TableOf(RunCells(history, rows)), style, &text);
   }
-  if (ListField(history, "levels").size() > 1) {
+  if (history.levels.size() > 1) {
     AddTitle("levels, with 90 % ranges", style, &text);
-    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
+    AddTable(TableOf(LevelCells(history)), style, &text);
   }
-  AddSentences(history, "notes", "note: ", style, &text);
-  size_t reported = 0;
-  for (const Json& run : ListField(history, "left_out")) {
-    if (++reported > kShownReasons) continue;
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
+  for (const std::string& note : history.notes) AddNote("note: " + note, style, &text);
+  const size_t left_out = history.left_out.size();
+  for (size_t i = 0; i < std::min(kShownReasons, left_out); ++i) {
+    AddNote(fmt::format("left out: {}: {}", history.left_out[i].directory, history.left_out[i].reason), style, &text);
   }
-  if (reported > kShownReasons) {
-    AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
+  if (left_out > kShownReasons) {
+    AddNote(fmt::format("left out: {} more (--json)", left_out - kShownReasons), style, &text);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "collector/history/run_history.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/terminal/terminal.h"
 
@@ -119,6 +120,47 @@ TEST(ScalingTable, FitsHaveTheirIntervals) {
   EXPECT_TRUE(absl::StrContains(text, "Amdahl  10 % (5.0 % to 20 %)  –                    –                  none  "))
       << text;
   EXPECT_TRUE(absl::StrContains(text, "  none (40 or more)  12 (10 to 15)")) << text;
+}
+
+RunHistory MadeHistory() {
+  RunHistory history;
+  history.metric = "wall_time";
+  history.unit = "s";
+  history.runs.resize(3);
+  for (size_t i = 0; i < 3; ++i) {
+    history.runs[i].directory = "runs/" + std::to_string(i);
+    history.runs[i].start_ns = static_cast<int64_t>(i) * 60'000'000'000;
+    history.runs[i].values["wall_time"] = i == 0 ? 1 : 2;
+  }
+  history.runs[1].commit = "0123456789abcdef";
+  history.levels.resize(2);
+  history.levels[0].place = {0, 1, 0, 0, 0};
+  history.levels[0].value = 1;
+  history.levels[1].place = {1, 3, 1, 2, 0};
+  history.levels[1].value = 2;
+  history.levels[1].since_before = {1, 0.5, 1.5};
+  return history;
+}
+
+TEST(HistoryTables, MarkTheRunAtWhichALevelBegan) {
+  RunHistory history = MadeHistory();
+  history.notes = {"no run has a host"};
+  history.left_out.assign(6, {"runs/9", "it was killed"});
+  const std::string text = RenderHistory(history, 2, kWide);
+  EXPECT_TRUE(absl::StrContains(text,
+                                "wall_time of the latest 2 of 3 runs\n"
+                                "began (UTC)       run     commit        value   change\n"
+                                "1970-01-01 00:01  runs/1  0123456789ab  2.00 s  +100.0 %\n"
+                                "1970-01-01 00:02  runs/2  –             2.00 s\n"))
+      << text;
+  EXPECT_TRUE(absl::StrContains(text,
+                                "levels, with 90 % ranges\n"
+                                "since (UTC)       runs  level   change    range                first with\n"
+                                "1970-01-01 00:00     1  1.00 s  –         –                    –\n"
+                                "1970-01-01 00:01     2  2.00 s  +100.0 %  +50.0 % to +150.0 %  0123456789ab\n"))
+      << text;
+  EXPECT_TRUE(absl::StrContains(text, "note: no run has a host\nleft out: runs/9: it was killed\n")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "left out: 1 more (--json)\n")) << text;
 }
 
 }  // namespace

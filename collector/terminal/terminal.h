@@ -13,6 +13,7 @@
 namespace crema {
 
 struct Prediction;
+struct RunHistory;
 struct ScalingStudy;
 
 struct ChunkListing {
@@ -74,8 +75,7 @@ std::string RenderScaling(const ScalingStudy& scaling, const TerminalStyle& styl
 /// What the run took and what its replay takes, then a row for each change, or why there is none. Ends in a newline.
 std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& style);
 
-/// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
-/// prints. Ends in a newline.
-std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style);
+/// Sentences, the latest `rows` runs, each level, then what to keep in mind. Ends in a newline.
+std::string RenderHistory(const RunHistory& history, size_t rows, const TerminalStyle& style);
 
 }  // namespace crema
