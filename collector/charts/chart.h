@@ -9,7 +9,11 @@
 namespace crema {
 
 struct Drawing;
+struct Prediction;
 struct RunDetail;
+struct RunHistory;
+struct ScalingStudy;
+struct SectionDifference;
 
 /// What a chart is made from. A chart takes its figures from here and nowhere else.
 struct ChartInput {
@@ -77,20 +81,19 @@ enum class ChartTheme { kLight, kDark };
 /// specification names none.
 Json ChartConfig(ChartTheme theme);
 
-// Charts of what `crema history`, `predict`, `scaling` and `compare` found. Each takes the JSON that its command
-// prints.
+// Charts of what `crema history`, `predict`, `scaling` and `compare` found.
 
 /// One figure of an analysis, run by run. Named `history`; it has a reason where there are no runs.
-Chart MakeHistoryChart(const Json& history);
+Chart MakeHistoryChart(const RunHistory& history);
 
 /// What changes would bring; rows come in their order. Named `prediction`; it has a reason where nothing is predicted.
-Chart MakePredictionChart(const Json& prediction);
+Chart MakePredictionChart(const Prediction& prediction);
 
 /// Speed-up over cores. Named `scaling`; it has a reason where there are no points.
-Chart MakeScalingChart(const Json& scaling);
+Chart MakeScalingChart(const ScalingStudy& scaling);
 
 /// Which sections took longer in the other run, or on the other side, as a tree. Named `section_differences`; it has a
 /// reason where neither has sections.
-Chart MakeSectionTreeChart(const Json& comparison);
+Chart MakeSectionTreeChart(const std::vector<SectionDifference>& tree);
 
 }  // namespace crema

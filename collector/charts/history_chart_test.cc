@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/charts/chart.h"
+#include "collector/history/run_history.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -9,10 +10,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(HistoryChart, RunsLevelsAndTheRunsInWhichALevelMayHaveBegun) {
-  const Json history = Json::parse(R"({"metric": "wall_time", "unit": "s", "sentences": ["It is slower."],
-    "runs": [{"value": 1, "directory": "a"}, {"value": 2, "directory": "b"}, {"value": 2, "commit": "abc"}],
-    "levels": [{"first": 0, "runs": 1, "value": 1}, {"first": 1, "runs": 2, "value": 2}],
-    "changes": [{"run": 1, "earliest": 1, "latest": 2, "commit": "abc"}]})");
+  RunHistory history;
+  history.metric = "wall_time";
+  history.unit = "s";
+  history.runs.resize(3);
+  for (HistoryRun& run : history.runs) run.values["wall_time"] = &run == &history.runs[0] ? 1 : 2;
+  history.runs[1].commit = "abc";
+  history.levels.resize(2);
+  history.levels[0].place.end = 1;
+  history.levels[0].value = 1;
+  history.levels[1].place = {1, 3, 1, 2, 0};
+  history.levels[1].value = 2;
   const Chart chart = MakeHistoryChart(history);
   ASSERT_FALSE(chart.spec.is_null());
   const Json& layers = chart.spec["layer"];
@@ -22,11 +30,13 @@ TEST(HistoryChart, RunsLevelsAndTheRunsInWhichALevelMayHaveBegun) {
   EXPECT_EQ(layers[1]["data"]["values"][2]["run"], 3);
   EXPECT_EQ(layers[2]["data"]["values"][1]["run"], 1.5);
   EXPECT_EQ(layers[2]["data"]["values"][1]["last"], 3.5);
-  EXPECT_EQ(chart.spec["description"], "When did it change? It is slower.");
+  EXPECT_EQ(layers[2]["data"]["values"][1]["text"], "2.00 s");
+  EXPECT_EQ(chart.subtitle, HistorySentences(history).front());
+  EXPECT_EQ(chart.spec["description"], "When did it change? " + chart.subtitle);
 }
 
 TEST(HistoryChart, WithoutRunsThereIsAReason) {
-  const Chart chart = MakeHistoryChart({{"runs", Json::array()}});
+  const Chart chart = MakeHistoryChart({});
   EXPECT_TRUE(chart.spec.is_null());
   EXPECT_NE(chart.reason, "");
 }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/charts/chart.h"
+#include "collector/prediction/prediction.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -9,10 +10,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(PredictionChart, ChangesComeInTheirOrderWithTheirRanges) {
-  const Json prediction = Json::parse(R"({"measured": {"wall_time": 10}, "refused": null, "predicted": [
-    {"change": "--cores 8", "wall_time": 5.5, "low": 5, "high": 6.5},
-    {"change": "--workers 2", "wall_time": null, "low": null, "high": null, "not_told": "why"},
-    {"change": "--cores 2", "wall_time": 20, "low": 19, "high": 22}]})");
+  Prediction prediction;
+  prediction.measured = 10;
+  prediction.rows.resize(3);
+  prediction.rows[0].change = "--cores 8";
+  prediction.rows[0].wall_time = {5.5, 5, 6.5};
+  prediction.rows[1].change = "--workers 2";
+  prediction.rows[1].why_not = "why";
+  prediction.rows[2].change = "--cores 2";
+  prediction.rows[2].wall_time = {20, 19, 22};
   const Chart chart = MakePredictionChart(prediction);
   ASSERT_FALSE(chart.spec.is_null());
   const Json& rows = chart.spec["data"]["values"];
@@ -25,7 +31,9 @@ TEST(PredictionChart, ChangesComeInTheirOrderWithTheirRanges) {
 }
 
 TEST(PredictionChart, WhatIsRefusedHasItsReason) {
-  const Chart chart = MakePredictionChart({{"predicted", Json::array()}, {"refused", "chunks are missing"}});
+  Prediction prediction;
+  prediction.refused = "chunks are missing";
+  const Chart chart = MakePredictionChart(prediction);
   EXPECT_TRUE(chart.spec.is_null());
   EXPECT_EQ(chart.reason, "chunks are missing");
 }

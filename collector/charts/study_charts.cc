@@ -1,111 +1,97 @@
 // Charts of what `crema history`, `predict`, `scaling` and `compare` found.
 
 #include "collector/charts/drawing.h"
+#include "collector/comparison/comparison.h"
 #include "collector/format/human_numbers.h"
+#include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
-#include "collector/records/json_fields.h"
+#include "collector/prediction/prediction.h"
+#include "collector/scaling/scaling_study.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
 
 /// A chart without figures, or before it has them.
 Chart StudyChart(std::string_view name, std::string_view title) {
   return {std::string(name), std::string(title), "", nullptr, ""};
 }
 
-std::string Written(const Json& history, double value) {
-  return HumanQuantity(TextField(history, "metric"), value, TextField(history, "unit"));
+/// A sentence without its full stop.
+std::string WithoutStop(const std::string& sentence) {
+  return sentence.substr(0, std::max<size_t>(sentence.size(), 1) - 1);
 }
 
-Json RunRows(const Json& history) {
+Json RunRows(const RunHistory& history) {
   Json rows = Json::array();
-  for (const Json& run : ListField(history, "runs")) {
-    rows.push_back({{"run", rows.size() + 1},
-                    {"value", Rounded(Value(run, "value"))},
-                    {"start", TextField(run, "start")},
-                    {"directory", ShownName(TextField(run, "directory"))},
-                    {"commit", ShownName(TextField(run, "commit"))},
-                    {"text", Written(history, Value(run, "value"))}});
+  for (size_t i = 0; i < history.runs.size(); ++i) {
+    const HistoryRun& run = history.runs[i];
+    rows.push_back({{"run", i + 1},
+                    {"value", Rounded(history.ValueOf(i))},
+                    {"start", run.Start()},
+                    {"directory", ShownName(run.directory)},
+                    {"commit", ShownName(run.commit)},
+                    {"text", history.Written(history.ValueOf(i))}});
   }
   return rows;
 }
 
-Json LevelRows(const Json& history) {
-  return Mapped<Json>(ListField(history, "levels"), [&](const Json& level) {
-    const double first = Value(level, "first") + 1;
-    return Json{{"run", first - 0.5},
-                {"last", first + Value(level, "runs") - 0.5},
-                {"value", Rounded(Value(level, "value"))},
-                {"text", Written(history, Value(level, "value"))}};
+Json LevelRows(const RunHistory& history) {
+  return Mapped<Json>(history.levels, [&](const HistoryLevel& level) {
+    return Json{{"run", static_cast<double>(level.place.begin) + 0.5},
+                {"last", static_cast<double>(level.place.end) + 0.5},
+                {"value", Rounded(level.value)},
+                {"text", history.Written(level.value)}};
   });
 }
 
 /// In which runs a level may have begun.
-Json ChangeRows(const Json& history) {
-  return Mapped<Json>(ListField(history, "changes"), [](const Json& change) {
-    return Json{{"run", Value(change, "earliest") + 0.5},
-                {"last", Value(change, "latest") + 1.5},
-                {"start", TextField(change, "start")},
-                {"commit", ShownName(TextField(change, "commit"))}};
-  });
-}
-
-Json PredictedRows(const Json& prediction) {
+Json ChangeRows(const RunHistory& history) {
   Json rows = Json::array();
-  for (const Json& row : ListField(prediction, "predicted")) {
-    if (!NumberField(row, "wall_time").has_value()) continue;
-    rows.push_back(
-        {{"change", ShownName(TextField(row, "change"))},
-         {"wall_time", Rounded(Value(row, "wall_time"))},
-         {"low", Rounded(Value(row, "low"))},
-         {"high", Rounded(Value(row, "high"))},
-         {"time", HumanDuration(Value(row, "wall_time"))},
-         {"range", fmt::format("{} to {}", HumanDuration(Value(row, "low")), HumanDuration(Value(row, "high")))}});
+  for (size_t i = 1; i < history.levels.size(); ++i) {
+    const Segment& place = history.levels[i].place;
+    const HistoryRun& first = history.runs[place.begin];
+    rows.push_back({{"run", static_cast<double>(place.earliest) + 0.5},
+                    {"last", static_cast<double>(place.latest) + 1.5},
+                    {"start", first.Start()},
+                    {"commit", ShownName(first.commit)}});
   }
   return rows;
+}
+
+Json ChangeBar(const PredictedRow* row) {
+  const PredictedValue& time = row->wall_time;
+  return {{"change", ShownName(row->change)},  {"wall_time", Rounded(time.value)},
+          {"low", Rounded(time.low)},          {"high", Rounded(time.high)},
+          {"time", HumanDuration(time.value)}, {"range", HumanDurationRange(time.low, time.high)}};
 }
 
 constexpr int kStepsOfLine = 60;
 
-bool IsTrue(const Json& row, std::string_view key) { return Field(row, key) == true; }
-
-std::string_view KindOfPoint(const Json& point) {
-  if (IsTrue(point, "predicted")) return "predicted";
-  return IsTrue(point, "cores_vary") ? "measured, cores came and went" : "measured";
+std::string KindOfPoint(const ScalingPoint& point) {
+  if (*point.predicted) return "predicted";
+  return *point.cores_vary ? "measured, cores came and went" : "measured";
 }
 
-Json PointRows(const Json& points) {
-  Json rows = Json::array();
-  for (const Json& point : points) {
-    Json row = {{"cores", Rounded(Value(point, "cores"))},
-                {"speedup", Rounded(Value(point, "speedup"))},
-                {"kind", KindOfPoint(point)},
-                {"run", ShownName(TextField(point, "name"))},
-                {"time", HumanDuration(Value(point, "wall_time"))},
-                {"efficiency", HumanPercent(Value(point, "efficiency"))}};
-    if (const auto low = NumberField(point, "low"), high = NumberField(point, "high"); low > 0 && high > 0) {
-      const double work = Value(point, "speedup") * Value(point, "wall_time");
-      row["least"] = Rounded(work / *high);
-      row["most"] = Rounded(work / *low);
-    }
-    rows.push_back(std::move(row));
+Json PointRow(const ScalingPoint& point) {
+  Json row = {{"cores", Rounded(*point.cores)},
+              {"speedup", Rounded(*point.speedup)},
+              {"kind", KindOfPoint(point)},
+              {"run", ShownName(point.name)},
+              {"time", HumanDuration(*point.wall_time)},
+              {"efficiency", HumanPercent(*point.efficiency)}};
+  if (point.low > 0 && point.high > 0) {
+    const double work = *point.speedup * *point.wall_time;
+    row["least"] = Rounded(work / *point.high);
+    row["most"] = Rounded(work / *point.low);
   }
-  return rows;
+  return row;
 }
 
-Json LineRows(const Json& scaling, std::vector<std::string>* names) {
-  const Json& points = ListField(scaling, "points");
-  double fewest = Value(points.front(), "cores"), most = 0;
-  for (const Json& point : points) {
-    fewest = std::min(fewest, Value(point, "cores"));
-    most = std::max(most, Value(point, "cores"));
-  }
-  const double speedup_of_first = Value(points.front(), "speedup");
-  // the throughput that is a speed-up of 1
-  const double unit = speedup_of_first > 0 ? Value(points.front(), "throughput") / speedup_of_first : 0;
+Json LineRows(const ScalingStudy& scaling, std::vector<std::string>* names) {
+  const ScalingPoint &first = scaling.points.front(), &last = scaling.points.back();
+  const double fewest = *first.cores, most = *last.cores;
+  const double unit = *first.throughput / *first.speedup;  // the throughput that is a speed-up of 1
   Json rows = Json::array();
   const auto add_line = [&](const std::string& name, auto speedup) {
     names->push_back(name);
@@ -115,25 +101,21 @@ Json LineRows(const Json& scaling, std::vector<std::string>* names) {
     }
   };
   add_line("ideal", [&](double cores) { return cores / fewest; });
-  for (const Json& fit : ListField(scaling, "fits")) {
-    const double lambda = Value(Field(fit, "lambda"), "value"), sigma = Value(Field(fit, "sigma"), "value"),
-                 kappa = Value(Field(fit, "kappa"), "value");
-    add_line(TextField(fit, "law") == "usl" ? "USL" : "Amdahl", [=](double cores) {
-      const double rate = lambda * cores / (1 + sigma * (cores - 1) + kappa * cores * (cores - 1));
-      return unit > 0 ? rate / unit : 0;
+  for (const ScalingLaw& law : scaling.laws) {
+    const double lambda = law.lambda.value.value_or(0), sigma = law.sigma.value.value_or(0),
+                 kappa = law.kappa.value.value_or(0);
+    add_line(law.law == "usl" ? "USL" : "Amdahl", [=](double cores) {
+      return lambda * cores / (1 + sigma * (cores - 1) + kappa * cores * (cores - 1)) / unit;
     });
   }
   return rows;
 }
 
-Json ScalingBody(const Json& scaling) {
-  std::vector<std::string> lines;
+Json ScalingBody(const ScalingStudy& scaling) {
+  std::vector<std::string> lines, kinds;
   Json line_rows = LineRows(scaling, &lines);
-  const Json rows = PointRows(ListField(scaling, "points"));
-  std::vector<std::string> kinds;
-  for (const Json& row : rows) {
-    const std::string kind = TextField(row, "kind");
-    if (absl::c_find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  for (const ScalingPoint& point : scaling.points) {
+    if (absl::c_find(kinds, KindOfPoint(point)) == kinds.end()) kinds.push_back(KindOfPoint(point));
   }
   const auto point_colours = Mapped<std::string_view>(kinds, [](const std::string& kind) {
     return kind == "measured" ? "cpu" : kind == "predicted" ? "unknown" : "wait";
@@ -141,7 +123,7 @@ Json ScalingBody(const Json& scaling) {
   std::vector<std::string_view> line_colours = {"baseline", "others", "cpu"};
   line_colours.resize(lines.size());
   return FilledTemplate("scaling", {{"lines", std::move(line_rows)},
-                                    {"points", rows},
+                                    {"points", Mapped<Json>(scaling.points, PointRow)},
                                     {"laws", ColourScale(lines, line_colours)},
                                     {"kinds", ColourScale(kinds, point_colours)}});
 }
@@ -150,96 +132,88 @@ constexpr size_t kMostDifferences = 40;
 constexpr double kLeastShown = 0.001;  // of the time before, in sum
 
 /// Sections that differ by something, with those they are in; the largest where there are too many.
-std::vector<const Json*> ShownRows(const Json& tree) {
-  double all = SumOf<double>(tree, [](const Json& row) { return Value(row, "depth") == 0 ? Value(row, "before") : 0; });
-  std::vector<double> sizes = Mapped<double>(tree, [](const Json& row) { return std::fabs(Value(row, "difference")); });
+std::vector<const SectionDifference*> ShownSections(const std::vector<SectionDifference>& tree) {
+  using Row = SectionDifference;
+  const auto all = SumOf<double>(tree, [](const Row& row) { return row.depth == 0 ? row.before : 0; });
+  std::vector<double> sizes = Mapped<double>(tree, [](const Row& row) { return std::fabs(row.difference()); });
   std::sort(sizes.rbegin(), sizes.rend());
   const double least = std::max(kLeastShown * all, sizes.size() > kMostDifferences ? sizes[kMostDifferences] : 0);
-  std::vector<const Json*> shown;
-  for (const Json& row : tree) {
-    if (shown.size() < kMostDifferences && std::fabs(Value(row, "difference")) >= least) shown.push_back(&row);
-  }
+  auto shown = PlacesWhere(tree, [&](const Row& row) { return std::fabs(row.difference()) >= least; });
+  if (shown.size() > kMostDifferences) shown.resize(kMostDifferences);
   return shown;
 }
 
 }  // namespace
 
-Chart MakeHistoryChart(const Json& history) {
+Chart MakeHistoryChart(const RunHistory& history) {
   Chart chart = StudyChart("history", "When did it change?");
-  const Json& runs = ListField(history, "runs");
-  if (runs.empty()) {
+  if (history.runs.empty()) {
     chart.reason = "no run can be used";
     return chart;
   }
-  const Json& sentences = ListField(history, "sentences");
-  if (!sentences.empty() && sentences.front().is_string()) chart.subtitle = sentences.front().get<std::string>();
-  std::string finding = chart.subtitle;
-  if (!finding.empty()) finding.pop_back();  // its full stop
-  const std::string source = "crema · " + Counted(runs.size(), "run", "runs");
-  const std::string metric = TextField(history, "metric"), unit = TextField(history, "unit");
-  chart.spec = SpecificationOf(chart, finding, source,
-                               FilledTemplate("history", {{"title", unit.empty() ? metric : metric + " (" + unit + ")"},
+  const std::vector<std::string> sentences = HistorySentences(history);
+  if (!sentences.empty()) chart.subtitle = sentences.front();
+  const std::string source = "crema · " + Counted(history.runs.size(), "run", "runs");
+  const std::string title = history.unit.empty() ? history.metric : history.metric + " (" + history.unit + ")";
+  chart.spec = SpecificationOf(chart, WithoutStop(chart.subtitle), source,
+                               FilledTemplate("history", {{"title", title},
                                                           {"runs", RunRows(history)},
                                                           {"levels", LevelRows(history)},
                                                           {"changes", ChangeRows(history)}}));
   return chart;
 }
 
-Chart MakePredictionChart(const Json& prediction) {
+Chart MakePredictionChart(const Prediction& prediction) {
   Chart chart = StudyChart("prediction", "What would help?");
-  const Json rows = PredictedRows(prediction);
+  const auto rows = PlacesWhere(prediction.rows, &PredictedRow::has_answer);
   if (rows.empty()) {
-    const std::string refused = TextField(prediction, "refused");
-    chart.reason = refused.empty() ? "no change can be predicted" : refused;
+    chart.reason = prediction.refused.empty() ? "no change can be predicted" : prediction.refused;
     return chart;
   }
-  const double measured = Value(Field(prediction, "measured"), "wall_time");
-  const std::string finding = fmt::format("{} {} instead of {} (dashed)", TextField(rows.front(), "change"),
-                                          TextField(rows.front(), "time"), HumanDuration(measured));
+  const std::string measured = HumanDuration(prediction.measured);
+  const std::string finding = fmt::format("{} {} instead of {} (dashed)", ShownName(rows.front()->change),
+                                          HumanDuration(rows.front()->wall_time.value), measured);
   chart.subtitle = finding + ". Predicted by replaying the run's own chunks; bars: 90 % of such runs.";
-  chart.spec = SpecificationOf(
-      chart, finding, "crema · predicted from one run",
-      FilledTemplate("prediction",
-                     {{"changes", rows}, {"measured", Rounded(measured)}, {"measured time", HumanDuration(measured)}}));
+  chart.spec = SpecificationOf(chart, finding, "crema · predicted from one run",
+                               FilledTemplate("prediction", {{"changes", Mapped<Json>(rows, ChangeBar)},
+                                                             {"measured", Rounded(prediction.measured)},
+                                                             {"measured time", measured}}));
   return chart;
 }
 
-Chart MakeScalingChart(const Json& scaling) {
+Chart MakeScalingChart(const ScalingStudy& scaling) {
   Chart chart = StudyChart("scaling", "How much faster is it on more cores?");
-  if (ListField(scaling, "points").empty()) {
-    chart.reason = TextField(scaling, "refused");
+  if (scaling.points.empty()) {
+    chart.reason = scaling.refused;
     return chart;
   }
-  std::string finding = TextField(scaling, "sentence");
-  chart.subtitle = finding;
-  if (!finding.empty()) finding.pop_back();  // its full stop
-  const size_t runs = ListField(scaling, "points").size();
-  const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  const std::string source = "crema · " + (is_predicted ? "predicted from one run" : Counted(runs, "run", "runs"));
-  chart.spec = SpecificationOf(chart, finding, source, ScalingBody(scaling));
+  chart.subtitle = ScalingSentence(scaling);
+  const std::string source =
+      "crema · " + (scaling.is_predicted ? "predicted from one run" : Counted(scaling.points.size(), "run", "runs"));
+  chart.spec = SpecificationOf(chart, WithoutStop(chart.subtitle), source, ScalingBody(scaling));
   return chart;
 }
 
-Chart MakeSectionTreeChart(const Json& comparison) {
+Chart MakeSectionTreeChart(const std::vector<SectionDifference>& tree) {
   Chart chart = StudyChart("section_differences", "Which sections took longer?");
-  const std::vector<const Json*> shown = ShownRows(ListField(comparison, "section_tree"));
+  const std::vector<const SectionDifference*> shown = ShownSections(tree);
   if (shown.empty()) {
     chart.reason = "no section differs by a thousandth of the time in chunks";
     return chart;
   }
   std::string finding;
   Json values = Json::array();
-  for (const Json* row : shown) {
-    const double difference = Value(*row, "difference");
+  for (const SectionDifference* row : shown) {
+    const double difference = row->difference();
     const std::string_view kind = difference < 0 ? "less" : "more";
-    values.push_back({{"path", ShownName(TextField(*row, "path"))},
+    values.push_back({{"path", ShownName(row->path)},
                       {"difference", Rounded(difference)},
-                      {"self", Rounded(Value(*row, "self_difference"))},
+                      {"self", Rounded(row->self_difference)},
                       {"kind", kind},
-                      {"before", HumanDuration(Value(*row, "before"))},
-                      {"after", HumanDuration(Value(*row, "after"))}});
-    if (finding.empty() && !(Value(*row, "depth") > 0)) {
-      finding = fmt::format("{} took {} {}", TextField(*row, "path"), HumanDuration(std::fabs(difference)), kind);
+                      {"before", HumanDuration(row->before)},
+                      {"after", HumanDuration(row->after)}});
+    if (finding.empty() && row->depth == 0) {
+      finding = fmt::format("{} took {} {}", row->path, HumanDuration(std::fabs(difference)), kind);
     }
   }
   chart.subtitle = finding;

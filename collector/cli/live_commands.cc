@@ -36,17 +36,7 @@ struct LiveCommandOptions {
 
 std::optional<int64_t> EventsOf(const std::string& text) {
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
-}
-
-std::string NameOfSource(const std::string& source) {
-  std::filesystem::path path = std::filesystem::path(source).lexically_normal();
-  if (path.filename().empty()) path = path.parent_path();
-  if (path.filename() == "records") path = path.parent_path();
-  const std::string name = path.filename().string();
-  return name.empty() || name == "." ? source : name;
+  return absl::SimpleAtoi(text, &number) && number > 0 ? std::optional(number) : std::nullopt;
 }
 
 void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {

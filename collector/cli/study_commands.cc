@@ -183,7 +183,7 @@ int RunCompare(const CompareOptions& options) {
     OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
   }
   if (!options.chart.path.empty()) {
-    OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
+    OrFail(WriteCharts({MakeSectionTreeChart(comparison.section_tree)}, options.chart));
   }
   int printed = kExitDone;
   if (options.output.json) {
@@ -313,17 +313,16 @@ int PrintPrediction(const PredictOptions& options) {
                                "; `crema show SOURCE --table sections` lists them"));
   }
   if (!asked) changes = UsualChanges(run, section);
-  const Prediction prediction = Predict(run, changes);
-  Json document = PredictionJson(prediction);
-  if (!asked) SortBestFirst(&document);
+  Prediction prediction = Predict(run, changes);
+  if (!asked) SortBestFirst(&prediction);
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   const auto is_predicted = [](const PredictedRow& row) { return row.why_not.empty(); };
   const std::string next = absl::c_any_of(prediction.rows, is_predicted)
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", source.Named()),
                                           "what the change brought, once it is made and run")
                                : NextPrediction(source, options.output, "what the usual changes would bring");
-  const int printed =
-      PrintOut(options.output.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
+  const int printed = PrintOut(options.output.json ? JsonText(PredictionJson(prediction), 1) + "\n"
+                                                   : RenderPrediction(prediction, style) + next);
   return printed != kExitDone || prediction.refused.empty() ? printed : kExitFailed;
 }
 
@@ -377,21 +376,19 @@ struct ScalingOptions {
 int PrintScaling(const ScalingOptions& options) {
   CheckChart(options.chart);
   const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
-  const bool is_one = sources.size() == 1;
-  const ScalingStudy study = is_one
-                                 ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
-                                 : StudyScaling(MeasurementsOf(sources), options.sources);
-  const Json document = ScalingAsJson(study);
+  const ScalingStudy study =
+      sources.size() == 1 ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
+                          : StudyScaling(MeasurementsOf(sources), options.sources);
   const std::string next =
-      is_one ? NextPrediction(sources.front(), options.output, "what other changes would bring")
-             : NextStep(options.output,
-                        fmt::format("crema compare {} {}", options.sources.front(), options.sources.back()),
-                        "what differs between the first and the last");
+      sources.size() == 1 ? NextPrediction(sources.front(), options.output, "what other changes would bring")
+                          : NextStep(options.output,
+                                     fmt::format("crema compare {} {}", options.sources.front(), options.sources.back()),
+                                     "what differs between the first and the last");
   const int printed =
-      PrintOut(options.output.json ? JsonText(document, 1) + "\n"
-                                   : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)) + next);
+      PrintOut(options.output.json ? JsonText(ScalingAsJson(study), 1) + "\n"
+                                   : RenderScaling(study, StyleFor(STDOUT_FILENO, options.output)) + next);
   if (printed != kExitDone || !study.refused.empty()) return kExitFailed;
-  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(document)}, options.chart));
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(study)}, options.chart));
   return kExitDone;
 }
 
@@ -453,16 +450,15 @@ int PrintHistory(const HistoryOptions& options) {
     }
     worse = *judged;
   }
-  const Json document = HistoryAsJson(history);
   int done = kExitDone;
   if (options.output.json) {
-    done = PrintBesideGate(JsonText(document, 1) + "\n");
+    done = PrintBesideGate(JsonText(HistoryAsJson(history), 1) + "\n");
   } else if (!options.output.quiet) {
-    done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)) +
+    done = PrintBesideGate(RenderHistory(history, options.rows, StyleFor(STDOUT_FILENO, options.output)) +
                            NextOfHistory(history, options.output));
   }
   if (done != kExitDone) return done;
-  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(history)}, options.chart));
   const std::string unclear = options.fail_on_unclear ? WhyNotJudged(history) : "";
   if (!worse.empty()) PrintError("gate --fail-on-worse failed: " + worse);
   if (!unclear.empty()) PrintError("gate --fail-on-unclear failed: " + unclear);

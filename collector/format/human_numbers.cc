@@ -145,6 +145,10 @@ std::string HumanDuration(double seconds) {
   return fmt::format("{} m {:02} s", minutes, rest);
 }
 
+std::string HumanDurationRange(double low, double high) {
+  return fmt::format("{} to {}", HumanDuration(low), HumanDuration(high));
+}
+
 std::string HumanClock(double seconds) {
   if (!std::isfinite(seconds) || std::fabs(seconds) > kLargestExact) return std::string(kNotFinite);
   const auto whole = static_cast<int64_t>(std::round(std::fabs(seconds)));

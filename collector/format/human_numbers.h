@@ -13,6 +13,8 @@ inline constexpr double kExactBelow = 100'000;
 
 /// `45.0 µs`, `120 ms`, `5.97 s`, `6 m 17 s`, `3 h 20 m 56 s`, `2 d 03 h 20 m`.
 std::string HumanDuration(double seconds);
+/// `4.00 s to 6.00 s`
+std::string HumanDurationRange(double low, double high);
 
 /// A time as a clock shows it, to the second: `0:37`, `6:17`, `3:20:56`.
 std::string HumanClock(double seconds);

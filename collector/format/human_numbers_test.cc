@@ -18,6 +18,7 @@ TEST(HumanDuration, ChangesUnitWhereThreeDigitsWouldNotDo) {
   EXPECT_EQ(HumanDuration(12056), "3 h 20 m 56 s");
   EXPECT_EQ(HumanDuration(2 * 86400 + 3 * 3600 + 20 * 60 + 59), "2 d 03 h 20 m");
   EXPECT_EQ(HumanDuration(-1.5), "-1.50 s");
+  EXPECT_EQ(HumanDurationRange(0.12, 4), "120 ms to 4.00 s");
 }
 
 TEST(HumanDuration, RoundsIntoTheNextUnitInsteadOfPrintingSixtySeconds) {

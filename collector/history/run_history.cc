@@ -391,7 +391,7 @@ std::string WhoBegan(const RunHistory& history, const Segment& place) {
 
 std::string Size(const RunHistory& history, double change) {
   if (history.is_relative) return HumanPercent(std::fabs(change), 1);
-  return HumanQuantity(history.metric, std::fabs(change), history.unit);
+  return history.Written(std::fabs(change));
 }
 
 std::string Signed(const RunHistory& history, double change) {
@@ -413,7 +413,7 @@ Json RunRow(const RunHistory& history, size_t i) {
   const HistoryRun& run = history.runs[i];
   Json row = {{"directory", run.directory},
               {"id", TextOrNull(run.id)},
-              {"start", Date(run.start_ns, "%Y-%m-%dT%H:%M:%E3SZ")},
+              {"start", run.Start()},
               {"start_ns", run.start_ns},
               {"commit", TextOrNull(run.commit)},
               {"value", history.ValueOf(i)},
@@ -432,7 +432,7 @@ Json ChangeRow(const RunHistory& history, size_t i) {
               {"earliest", level.place.earliest},
               {"latest", level.place.latest},
               {"directory", first.directory},
-              {"start", Date(first.start_ns, "%Y-%m-%dT%H:%M:%E3SZ")},
+              {"start", first.Start()},
               {"commit", TextOrNull(first.commit)},
               {"commit_before", TextOrNull(history.runs[level.place.begin - 1].commit)},
               {"commits", CommitsOf(history, level.place)},
@@ -448,6 +448,10 @@ Json ChangeRow(const RunHistory& history, size_t i) {
 }
 
 }  // namespace
+
+std::string RunHistory::Written(double value) const { return HumanQuantity(metric, value, unit); }
+
+std::string HistoryRun::Start() const { return Date(start_ns, "%Y-%m-%dT%H:%M:%E3SZ"); }
 
 ChangePoints FindChangePoints(const std::vector<double>& values) {
   ChangePoints found;
@@ -589,8 +593,8 @@ std::vector<std::string> HistorySentences(const RunHistory& history) {
         "Since {} UTC ({}) {} is {} {} ({} to {}): {} instead of {}. {}",
         Date(history.runs[level.place.begin].start_ns, "%Y-%m-%d %H:%M"), history.runs[level.place.begin].directory,
         history.metric, Size(history, change.change), is_up ? "higher" : "lower", Signed(history, change.low),
-        Signed(history, change.high), HumanQuantity(history.metric, level.value, history.unit),
-        HumanQuantity(history.metric, history.levels[i - 1].value, history.unit), WhoBegan(history, level.place));
+        Signed(history, change.high), history.Written(level.value), history.Written(history.levels[i - 1].value),
+        WhoBegan(history, level.place));
     if (!level.also.empty()) text += " Also new: " + absl::StrJoin(level.also, "; ") + ".";
     sentences.push_back(std::move(text));
   }

@@ -64,6 +64,8 @@ struct HistoryRun {
   std::vector<std::string> datasets;                  ///< sorted
   std::map<std::string, double, std::less<>> values;  ///< of the metrics that were asked for, where measured
   std::map<std::string, std::string, std::less<>> units;
+
+  std::string Start() const;  ///< `2026-11-24T02:34:11.123Z`
 };
 
 /// `metrics`: keys of the document, or `kWorkOfRun`. Each directory is a measurement, or holds measurements one level
@@ -108,6 +110,7 @@ struct RunHistory {
   std::vector<std::string> notes;
 
   double ValueOf(size_t run) const { return runs[run].values.find(metric)->second; }
+  std::string Written(double value) const;  ///< of the metric, in words
 };
 
 /// Pure. Errors: no run is left (why, of the first); the runs have several names, of which none was chosen.

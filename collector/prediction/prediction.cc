@@ -4,7 +4,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
-#include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -152,7 +151,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
 Json PredictionJson(const Prediction& prediction) {
   Json rows = Json::array();
   for (const PredictedRow& row : prediction.rows) {
-    const bool reported = row.why_not.empty();
+    const bool reported = row.has_answer();
     const auto number = [reported](double value) { return reported ? Json(value) : Json(); };
     Json ranges = Json::object(), budget = Json::array();
     const auto range = [&ranges](const char* key, const PredictedValue& value) {
@@ -168,14 +167,13 @@ Json PredictionJson(const Prediction& prediction) {
       if (row.cpu_known) part("waiting", row.waiting);
       part("free", row.free);
     }
-    const double lanes = row.cpu.value + row.waiting.value + row.free.value;
     rows.push_back({{"change", row.change},
                     {"wall_time", number(row.wall_time.value)},
                     {"low", number(row.wall_time.low)},
                     {"high", number(row.wall_time.high)},
                     {"core_seconds", number(row.core_seconds.value)},
                     {"core_hours", number(row.core_seconds.value / kSecondsOfAnHour)},
-                    {"busy_share", number(lanes > 0 ? 1 - row.free.value / lanes : 0)},
+                    {"busy_share", number(row.BusyShare())},
                     {"efficiency", row.cpu_known ? number(row.efficiency.value) : Json()},
                     {"budget", std::move(budget)},
                     {"ranges", std::move(ranges)},
@@ -218,12 +216,8 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
   return changes;
 }
 
-void SortBestFirst(Json* prediction) {
-  auto rows = ListField(*prediction, "predicted");
-  SortBy(&rows, [](const Json& row) {
-    return NumberField(row, "wall_time").value_or(std::numeric_limits<double>::infinity());
-  });
-  (*prediction)["predicted"] = std::move(rows);
+void SortBestFirst(Prediction* prediction) {
+  SortBy(&prediction->rows, [](const PredictedRow& row) { return row.has_answer() ? row.wall_time.value : kForever; });
 }
 
 // What changes would bring to a run of events that go from task to task (docs/predict_events.md).

@@ -78,6 +78,13 @@ struct PredictedRow {
   PredictedValue efficiency;  ///< CPU seconds of the chunks over `core_seconds`
   std::string limited_by;     ///< of a run with events: what lets no more of them through
   std::string why_not;        ///< not empty: this change has no answer, and the numbers are 0
+
+  bool has_answer() const { return why_not.empty(); }
+  /// Of the lanes' time, that in chunks.
+  double BusyShare() const {
+    const double lanes = cpu.value + waiting.value + free.value;
+    return lanes > 0 ? 1 - free.value / lanes : 0;
+  }
 };
 
 struct Prediction {
@@ -106,7 +113,7 @@ std::string LargestSection(const Measurement& measurement);
 /// `section` was observed (RunObserver); empty: none.
 std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section);
 
-/// The rows of `PredictionJson`, those with the least wall time first; those without an answer last.
-void SortBestFirst(Json* prediction);
+/// The rows with the least wall time first; those without an answer last.
+void SortBestFirst(Prediction* prediction);
 
 }  // namespace crema

@@ -20,13 +20,18 @@ TEST(UsualChanges, TheLargestSectionIsAnOwnersByItsOwnTime) {
 }
 
 TEST(UsualChanges, TheBestComesFirstAndWhatCannotBeToldLast) {
-  Json prediction = Json::parse(R"({"predicted": [{"change": "a", "wall_time": null}, {"change": "b", "wall_time": 3},
-    {"change": "c", "wall_time": 2}], "refused": null})");
+  Prediction prediction;
+  prediction.rows.resize(3);
+  prediction.rows[0].change = "a";
+  prediction.rows[0].why_not = "nobody knows";
+  prediction.rows[1].change = "b";
+  prediction.rows[1].wall_time.value = 3;
+  prediction.rows[2].change = "c";
+  prediction.rows[2].wall_time.value = 2;
   SortBestFirst(&prediction);
   std::vector<std::string> changes;
-  for (const Json& row : prediction["predicted"]) changes.push_back(row["change"]);
+  for (const PredictedRow& row : prediction.rows) changes.push_back(row.change);
   EXPECT_EQ(changes, (std::vector<std::string>{"c", "b", "a"}));
-  EXPECT_TRUE(prediction.contains("refused"));
 }
 
 }  // namespace

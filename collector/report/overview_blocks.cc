@@ -13,7 +13,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
-#include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/terminal/document_table.h"
@@ -387,17 +386,8 @@ std::string BaselineLine(const PageInput& input) {
 
 namespace {
 
-std::string Range(const Json& row) {
-  const auto low = NumberField(row, "low"), high = NumberField(row, "high");
-  if (!low.has_value() || !high.has_value()) return "–";
-  return Escaped(HumanDuration(*low) + " to " + HumanDuration(*high));
-}
-
 /// These are not figures of the measurement, so they have no key.
-HtmlCell FigureOf(const Json& row, std::string_view field, Kind kind) {
-  const Number number = NumberField(row, field);
-  return {Escaped(CellText(CellOf(number), kind)), number};
-}
+HtmlCell FigureOf(const Number& number, Kind kind) { return {Escaped(CellText(CellOf(number), kind)), number}; }
 
 /// A change as one says it; `option` of crema predict. One that the report does not ask for stays as it is.
 std::string InWords(std::string_view option) {
@@ -419,8 +409,7 @@ std::string InWords(std::string_view option) {
   return option == "--all-from-start" ? "no worker late or lost" : std::string(option);
 }
 
-std::string ChangesTable(const Json& prediction) {
-  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+std::string ChangesTable(const Prediction& prediction) {
   HtmlTable table;
   table.caption = "Changes, by the wall time that they would bring";
   table.columns = {{"with", false, "", true},
@@ -428,33 +417,33 @@ std::string ChangesTable(const Json& prediction) {
                    {"90 % of runs", false},
                    {"change", true, "of the wall time, against this run"}};
   std::string not_reported;
-  for (const Json& row : ListField(prediction, "predicted")) {
-    const std::string change = TextField(row, "change");
-    const auto wall_time = NumberField(row, "wall_time");
-    if (!wall_time.has_value()) {
-      not_reported += fmt::format("<p class=\"more\">not predicted for <code>{}</code>: {}</p>\n", Escaped(change),
-                                  Escaped(TextField(row, "not_told")));
+  for (const PredictedRow& row : prediction.rows) {
+    const std::string change = Escaped(row.change);
+    if (!row.has_answer()) {
+      not_reported +=
+          fmt::format("<p class=\"more\">not predicted for <code>{}</code>: {}</p>\n", change, Escaped(row.why_not));
       continue;
     }
-    const double against = measured > 0 ? *wall_time / measured - 1 : 0;
-    table.rows.push_back({{fmt::format("<span title=\"{}\">{}</span>", Escaped(change), Escaped(InWords(change)))},
-                          FigureOf(row, "wall_time", Kind::kDuration),
-                          {Range(row)},
+    const PredictedValue& time = row.wall_time;
+    const double against = prediction.measured > 0 ? time.value / prediction.measured - 1 : 0;
+    table.rows.push_back({{fmt::format("<span title=\"{}\">{}</span>", change, Escaped(InWords(row.change)))},
+                          FigureOf(time.value, Kind::kDuration),
+                          {Escaped(HumanDurationRange(time.low, time.high))},
                           {Escaped(HumanChange(against)), against}});
   }
   return (table.rows.empty() ? "" : Render(table)) + not_reported;
 }
 
-std::string ScalingTable(const Json& scaling) {
+std::string ScalingTable(const std::vector<ScalingPoint>& points) {
   HtmlTable table;
   table.caption = "This run on other numbers of cores";
   table.columns = {{"cores"}, {"wall time"}, {"90 % of runs", false}, {"speed-up"}, {"efficiency"}};
-  for (const Json& point : ListField(scaling, "points")) {
-    table.rows.push_back({FigureOf(point, "cores", Kind::kNumber),
-                          FigureOf(point, "wall_time", Kind::kDuration),
-                          {Range(point)},
-                          FigureOf(point, "speedup", Kind::kNumber),
-                          FigureOf(point, "efficiency", Kind::kShare)});
+  for (const ScalingPoint& point : points) {
+    table.rows.push_back({FigureOf(point.cores, Kind::kNumber),
+                          FigureOf(point.wall_time, Kind::kDuration),
+                          {*point.predicted ? Escaped(HumanDurationRange(*point.low, *point.high)) : "–"},
+                          FigureOf(point.speedup, Kind::kNumber),
+                          FigureOf(point.efficiency, Kind::kShare)});
   }
   return table.rows.empty() ? "" : Render(table);
 }
@@ -465,19 +454,18 @@ PageBlock OutlookBlock(const PageInput& input) {
   PageBlock block = {"outlook", "What would help",
                      "Predicted, not measured: the run's own chunks are replayed, with one thing changed. <code>crema "
                      "predict</code> takes other changes."};
-  const std::string refused =
-      input.outlook == nullptr ? "its chunks were not read" : TextField(input.outlook->prediction, "refused");
+  const std::string refused = input.outlook == nullptr ? "its chunks were not read" : input.outlook->prediction.refused;
   if (!refused.empty()) {
     block.brief = "<p class=\"quiet\">Nothing is predicted from this run: " + Escaped(refused) + "</p>\n";
     return block;
   }
   block.html = "<div class=\"charts\">\n<section class=\"card\"><h3>Changes, best first</h3>\n" +
                ChangesTable(input.outlook->prediction) + "</section>\n";
-  if (const std::string points = ScalingTable(input.outlook->scaling); !points.empty()) {
+  if (const std::string points = ScalingTable(input.outlook->scaling.points); !points.empty()) {
     block.html += fmt::format(
         "<section class=\"card\" id=\"scaling\"><h3>On other numbers of cores</h3><p "
         "class=\"sub\">{}</p>\n{}</section>\n",
-        Escaped(TextField(input.outlook->scaling, "sentence")), points);
+        Escaped(ScalingSentence(input.outlook->scaling)), points);
   }
   block.html += "</div>\n" + ChartCards(input, block.id);
   return block;

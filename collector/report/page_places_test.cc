@@ -82,7 +82,7 @@ TEST(PagePlaces, EachChartIsOnThePage) {
 }
 
 TEST(PagePlaces, ThePageNamesOnlyChartsThatThereAre) {
-  std::set<std::string> known = {MakePredictionChart(Json::object()).name, MakeScalingChart(Json::object()).name};
+  std::set<std::string> known = {MakePredictionChart({}).name, MakeScalingChart({}).name};
   for (const ChartKind& kind : ChartKinds()) known.emplace(kind.name);
   for (const std::string_view name : ChartsThatThePageNames()) EXPECT_EQ(known.count(std::string(name)), 1U) << name;
 }

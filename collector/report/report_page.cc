@@ -217,7 +217,9 @@ std::vector<PageChart> DrawCharts(const ChartInput& input) {
 constexpr double kMostReplayed = 500'000;
 
 RunOutlook RefusedOutlook(const std::string& reason) {
-  return {{{"predicted", Json::array()}, {"refused", reason}}, {}};
+  RunOutlook outlook;
+  outlook.prediction.refused = reason;
+  return outlook;
 }
 
 RunOutlook LookOut(const ExportSource& source) {
@@ -230,8 +232,7 @@ RunOutlook LookOut(const ExportSource& source) {
   const absl::Status read = source.for_each_attempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
   if (!read.ok()) return RefusedOutlook(std::string(read.message()));
   const ObservedRun run = observer.Finish(source.measurement);
-  RunOutlook outlook = {PredictionJson(Predict(run, UsualChanges(run, section))),
-                        ScalingAsJson(PredictScaling(source.measurement, run))};
+  RunOutlook outlook = {Predict(run, UsualChanges(run, section)), PredictScaling(source.measurement, run)};
   SortBestFirst(&outlook.prediction);
   return outlook;
 }

@@ -251,12 +251,19 @@ TEST(ReportPage, TheCutFlowSaysOfHowManyEventsTheResultsMayBe) {
 TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
   RunOutlook outlook;
-  outlook.prediction = Json::parse(R"({"measured": {"wall_time": 10}, "refused": null, "predicted": [
-    {"change": "--cores 8", "wall_time": 5, "low": 4, "high": 6},
-    {"change": "--faster <b>=2", "wall_time": 8, "low": 7, "high": 9},
-    {"change": "--workers 2", "wall_time": null, "not_told": "it has one worker"}]})");
-  outlook.scaling = Json::parse(R"({"sentence": "Predicted from one run, not measured.", "points": [
-    {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
+  outlook.prediction.measured = 10;
+  std::vector<PredictedRow>& rows = outlook.prediction.rows;
+  rows.resize(3);
+  rows[0].change = "--cores 8";
+  rows[0].wall_time = {5, 4, 6};
+  rows[1].change = "--faster <b>=2";
+  rows[1].wall_time = {8, 7, 9};
+  rows[2].change = "--workers 2";
+  rows[2].why_not = "it has one worker";
+  outlook.scaling.is_predicted = true;
+  ReadValue(Json::parse(R"([{"cores": 2, "wall_time": 10, "speedup": 1, "efficiency": 1}, {"cores": 8,
+    "predicted": true, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}])"),
+            &outlook.scaling.points);
   const std::string reported =
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
   const size_t best = reported.find(">8 cores<"), next = reported.find(">&lt;b&gt; 2 times as fast<");
@@ -266,8 +273,8 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   EXPECT_TRUE(absl::StrContains(reported, "\u221250") || absl::StrContains(reported, "-50")) << reported;
   EXPECT_TRUE(absl::StrContains(reported, "4.00\u00a0s to 6.00\u00a0s")) << reported;
   EXPECT_TRUE(absl::StrContains(reported, "it has one worker"));
-  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured."));
-  outlook.prediction = {{"refused", "chunks are missing"}};
+  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured: on 8 cores"));
+  outlook.prediction.refused = "chunks are missing";
   EXPECT_TRUE(absl::StrContains(
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),
       "Nothing is predicted from this run: chunks are missing"));

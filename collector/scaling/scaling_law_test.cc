@@ -30,7 +30,7 @@ TEST(ScalingLaw, ExactPointsGiveTheLawThatTheyFollow) {
   EXPECT_NEAR(*law->sigma.value, 0.05, 1e-5);
   EXPECT_NEAR(*law->kappa.value, 0.001, 1e-6);
   EXPECT_EQ(*law->fastest.value, 31);  // sqrt(0.95 / 0.001) = 30.8
-  EXPECT_NEAR(law->error, 0, 1e-6);
+  EXPECT_NEAR(*law->error, 0, 1e-6);
 }
 
 TEST(ScalingLaw, TheLastWorthwhileCoreBringsHalfAndTheNextOneLess) {
@@ -66,12 +66,12 @@ TEST(ScalingLaw, IntervalsHoldTheTruthInNineOfTenCases) {
     const auto law = FitLaw(LawKind::kUsl, Made(0.05, 0.001, 0.02, static_cast<uint64_t>(seed)));
     ASSERT_TRUE(law.ok());
     const auto holds = [](const FittedNumber& number, double truth) {
-      return number.low <= truth && (!number.high.has_value() || truth <= *number.high);
+      return *number.low <= truth && (!number.high.has_value() || truth <= *number.high);
     };
     sigma_inside += holds(law->sigma, 0.05);
     kappa_inside += holds(law->kappa, 0.001);
     fastest_inside += holds(law->fastest, 31);
-    ASSERT_LE(law->sigma.low, *law->sigma.value);
+    ASSERT_LE(*law->sigma.low, *law->sigma.value);
     ASSERT_LE(*law->sigma.value, *law->sigma.high);
   }
   // 90 %, and three standard deviations of 300 cases

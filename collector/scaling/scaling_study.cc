@@ -127,15 +127,13 @@ double Worthwhile(double sigma, double kappa) {
   return inside;
 }
 
-std::optional<double> Finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
-
 class Range {
  public:
   void Add(double value) {
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
   }
-  FittedNumber Around(double value) const { return {Finite(value), low_, Finite(high_)}; }
+  FittedNumber Around(double value) const { return {value, low_, high_}; }
 
  private:
   double low_ = kInfinity, high_ = -kInfinity;
@@ -165,7 +163,7 @@ ScalingPoint PointOf(const Measurement& measurement, std::string name) {
   const double average = *measurement.Metric("total_cores");
   const double most = measurement.Metric("peak_cores").value_or(average);
   point.cores_vary = average < kCoresStayed * most;
-  point.cores = point.cores_vary ? average : most;
+  point.cores = *point.cores_vary ? average : most;
   if (const ObservedEvents events = EventsOf(measurement); events.count > 0) {
     point.streams = events.streams;
     point.latency = events.latency;
@@ -186,19 +184,19 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
   for (const ReadRun& run : runs) {
     const Measurement& measurement = *run.measurement;
     const StateInWords state = StateOf(measurement);
-    const auto note = [&](const std::string& what) { notes->push_back(run.point.name + what); };
+    const auto note = [&](const std::string& what) { notes->push_back(run.point.name.str() + what); };
     if (state.ending == RunEnding::kFailed) note(": " + state.text);
     if (state.ending == RunEnding::kUnknown) note(": nothing says how it ended, so it may be incomplete");
     if (DatasetsOf(measurement) != DatasetsOf(first)) {
-      note(" processed other datasets than " + runs.front().point.name);
+      note(" processed other datasets than " + runs.front().point.name.str());
     }
-    if (const double chunks = measurement.Metric("num_chunks").value_or(0); chunks < run.point.cores) {
+    if (const double chunks = measurement.Metric("num_chunks").value_or(0); chunks < *run.point.cores) {
       note(fmt::format(" had only {} for {}: the other cores had nothing to do", Counted(chunks, "chunk", "chunks"),
-                       CoresText(run.point.cores)));
+                       CoresText(*run.point.cores)));
     }
     const double beyond = measurement.Metric("oversubscribed_core_seconds").value_or(0);
-    if (beyond > kMuchOversubscribed * run.point.core_seconds) {
-      note(fmt::format(" had more chunks open than the {} that crema counted", CoresText(run.point.cores)));
+    if (beyond > kMuchOversubscribed * *run.point.core_seconds) {
+      note(fmt::format(" had more chunks open than the {} that crema counted", CoresText(*run.point.cores)));
     }
   }
 }
@@ -207,8 +205,8 @@ void NoteStreams(const std::vector<ScalingPoint>& points, std::vector<std::strin
   double least = kInfinity, most = 0;
   for (const ScalingPoint& point : points) {
     if (!point.streams.has_value()) return;
-    least = std::min(least, *point.streams / point.cores);
-    most = std::max(most, *point.streams / point.cores);
+    least = std::min(least, *point.streams / *point.cores);
+    most = std::max(most, *point.streams / *point.cores);
   }
   if (most <= kSameStreams * least) return;
   notes->push_back(
@@ -222,7 +220,7 @@ std::string_view SetWork(std::vector<ReadRun>* runs) {
   const std::string_view work = have_events ? "events" : "chunks";
   for (ReadRun& run : *runs) {
     run.point.work = *run.measurement->Metric(have_events ? "total_events" : "num_chunks");
-    run.point.throughput = run.point.work / run.point.wall_time;
+    run.point.throughput = *run.point.work / *run.point.wall_time;
   }
   return work;
 }
@@ -233,26 +231,27 @@ double MostOverLeast(const std::vector<double>& values) {
 }
 
 ScalingKind KindOf(const std::vector<ScalingPoint>& points) {
-  if (MostOverLeast(Mapped<double>(points, &ScalingPoint::work)) <= kSameWork) return ScalingKind::kStrong;
+  if (MostOverLeast(Mapped<double>(points, [](const ScalingPoint& point) { return *point.work; })) <= kSameWork)
+    return ScalingKind::kStrong;
   const double per_core =
-      MostOverLeast(Mapped<double>(points, [](const ScalingPoint& point) { return point.work / point.cores; }));
+      MostOverLeast(Mapped<double>(points, [](const ScalingPoint& point) { return *point.work / *point.cores; }));
   return per_core <= kSameWorkPerCore ? ScalingKind::kWeak : ScalingKind::kMixed;
 }
 
 /// Against the mean of the runs with the fewest cores. `points`: by cores.
 void SetRatios(std::vector<ScalingPoint>* points) {
-  const double fewest = points->front().cores;
+  const double fewest = *points->front().cores;
   double throughput = 0, cost = 0, count = 0;
   for (const ScalingPoint& point : *points) {
-    if (point.cores != fewest) break;
-    throughput += point.throughput;
-    cost += point.core_seconds / point.work;
+    if (*point.cores != fewest) break;
+    throughput += *point.throughput;
+    cost += *point.core_seconds / *point.work;
     ++count;
   }
   for (ScalingPoint& point : *points) {
-    point.speedup = point.throughput / (throughput / count);
-    point.efficiency = point.speedup / (point.cores / fewest);
-    point.cost = point.core_seconds / point.work / (cost / count);
+    point.speedup = *point.throughput / (throughput / count);
+    point.efficiency = *point.speedup / (*point.cores / fewest);
+    point.cost = *point.core_seconds / *point.work / (cost / count);
   }
 }
 
@@ -262,14 +261,14 @@ void SetLaws(ScalingStudy* study) {
   std::vector<LawPoint> points;
   std::map<double, int> runs_on;
   for (const ScalingPoint& point : study->points) {
-    if (point.cores_vary) continue;
-    points.push_back({point.cores, point.throughput});
-    ++runs_on[point.cores];
+    if (*point.cores_vary) continue;
+    points.push_back({*point.cores, *point.throughput});
+    ++runs_on[*point.cores];
   }
   const auto several = absl::c_count_if(runs_on, [](const auto& each) { return each.second > 1; });
   for (const LawKind kind : {LawKind::kAmdahl, LawKind::kUsl}) {
     if (absl::StatusOr<ScalingLaw> law = FitLaw(kind, points); law.ok()) {
-      if (several < kRepeatedCounts || law->kappa.low <= 0) law->fastest.value.reset();
+      if (several < kRepeatedCounts || !(*law->kappa.low > 0)) law->fastest.value = {};
       study->laws.push_back(*law);
     } else {
       study->why_no_law = std::string(law.status().message());
@@ -278,8 +277,8 @@ void SetLaws(ScalingStudy* study) {
 }
 
 std::string RangeText(const FittedNumber& number) {
-  return number.high.has_value() ? fmt::format("{} to {}", HumanCount(number.low), HumanCount(*number.high))
-                                 : fmt::format("{} or more", HumanCount(number.low));
+  return number.high.has_value() ? fmt::format("{} to {}", HumanCount(*number.low), HumanCount(*number.high))
+                                 : fmt::format("{} or more", HumanCount(*number.low));
 }
 
 std::string_view ToString(ScalingKind kind) {
@@ -287,29 +286,61 @@ std::string_view ToString(ScalingKind kind) {
   return kind == ScalingKind::kWeak ? "weak" : "mixed";
 }
 
-Json AsJson(const FittedNumber& number) {
-  return {{"value", JsonOf(number.value)}, {"low", number.low}, {"high", JsonOf(number.high)}};
+template <class Row>
+Json AsJson(const Row& row) {
+  Json json;
+  WriteValue(row, &json);
+  return json;
 }
 
-Json AsJson(const ScalingPoint& point) {
-  return {{"name", point.name},
-          {"cores", point.cores},
-          {"cores_vary", point.cores_vary},
-          {"predicted", point.low.has_value()},
-          {"wall_time", point.wall_time},
-          {"low", JsonOf(point.low)},
-          {"high", JsonOf(point.high)},
-          {"work", point.work},
-          {"throughput", point.throughput},
-          {"speedup", point.speedup},
-          {"efficiency", point.efficiency},
-          {"core_seconds", point.core_seconds},
-          {"cost", point.cost},
-          {"streams", JsonOf(point.streams)},
-          {"latency", JsonOf(point.latency)}};
+Cell CoresCell(const void* row) {
+  const auto* point = static_cast<const ScalingPoint*>(row);
+  return (*point->cores_vary ? "on average " : "") + HumanCount(*point->cores);
+}
+
+Cell RangeCell(const void* row) {
+  const auto* point = static_cast<const ScalingPoint*>(row);
+  return *point->predicted ? Cell(HumanDurationRange(*point->low, *point->high)) : Cell();
 }
 
 }  // namespace
+
+absl::Span<const Column> FittedNumber::Columns() {
+  static constexpr auto kColumns = FieldsOf<&FittedNumber::value, &FittedNumber::low, &FittedNumber::high>();
+  return kColumns;
+}
+
+absl::Span<const Column> ScalingLaw::Columns() {
+  using L = ScalingLaw;
+  static constexpr auto kColumns =
+      FieldsOf<&L::law, &L::lambda, &L::sigma, &L::kappa, &L::error, &L::fastest, &L::worthwhile>();
+  return kColumns;
+}
+
+absl::Span<const Column> LeftOutRun::Columns() {
+  static constexpr auto kColumns = FieldsOf<&LeftOutRun::name, &LeftOutRun::reason>();
+  return kColumns;
+}
+
+absl::Span<const Column> ScalingPoint::Columns() {
+  static constexpr std::array kColumns = {
+      ColumnOf<&ScalingPoint::name>("run", Kind::kPath),
+      ColumnOf<&ScalingPoint::cores>(Kind::kText).With(&Column::cell, &CoresCell),
+      FieldOf<&ScalingPoint::cores_vary>(),
+      FieldOf<&ScalingPoint::predicted>(),
+      ColumnOf<&ScalingPoint::wall_time>("wall time", Kind::kDuration),
+      ColumnOf<&ScalingPoint::low>("90 % of runs").With(&Column::cell, &RangeCell).OptIn(),
+      FieldOf<&ScalingPoint::high>(),
+      FieldOf<&ScalingPoint::work>(),
+      ColumnOf<&ScalingPoint::throughput>("rate", Kind::kRate, 2),
+      ColumnOf<&ScalingPoint::speedup>("speed-up", Kind::kNumber),
+      ColumnOf<&ScalingPoint::efficiency>(Kind::kShare),
+      ColumnOf<&ScalingPoint::core_seconds>("core-seconds", Kind::kNumber, 1),
+      ColumnOf<&ScalingPoint::cost>(Kind::kNumber, 3),
+      ColumnOf<&ScalingPoint::streams>("events open", Kind::kNumber, 1).OptIn(),
+      ColumnOf<&ScalingPoint::latency>(Kind::kDuration, 1).OptIn()};
+  return kColumns;
+}
 
 absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& points) {
   std::set<double> counts;
@@ -352,11 +383,11 @@ absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& poi
     add(s, Edge(middle, kMostKappa, is_inside_too));
   }
   ScalingLaw law;
-  law.name = is_usl ? "usl" : "amdahl";
+  law.law = is_usl ? "usl" : "amdahl";
   law.lambda = lambdas.Around(1 / errors.BestInverse(sigma, kappa));
   law.sigma = sigmas.Around(sigma);
   law.kappa = kappas.Around(kappa);
-  if (law.kappa.high >= kMostKappa) law.kappa.high.reset();
+  if (law.kappa.high.value_or(0) >= kMostKappa) law.kappa.high = {};
   law.error = std::sqrt(least / freedom);
   law.fastest = fastest.Around(Fastest(sigma, kappa));
   law.worthwhile = worthwhile.Around(Worthwhile(sigma, kappa));
@@ -379,7 +410,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
     study.refused = "fewer than two runs can be compared";
     return study;
   }
-  SortBy(&runs, [](const ReadRun& a) { return a.point.cores; });
+  SortBy(&runs, [](const ReadRun& a) { return *a.point.cores; });
   study.work = SetWork(&runs);
   AddNotes(runs, &study.notes);
   for (const ReadRun& run : runs) study.points.push_back(run.point);
@@ -387,7 +418,8 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
   study.kind = KindOf(study.points);
   SetRatios(&study.points);
   SetLaws(&study);
-  study.best_measured = LargestBy(study.points, &ScalingPoint::throughput).first->cores;
+  study.best_measured =
+      LargestBy(study.points, [](const ScalingPoint& point) { return *point.throughput; }).first->cores;
   return study;
 }
 
@@ -419,12 +451,13 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
     ScalingPoint point;
     point.name = name;
     point.cores = changes[i].number;
+    point.predicted = true;
     point.wall_time = row.wall_time.value;
     point.low = row.wall_time.low;
     point.high = row.wall_time.high;
     point.core_seconds = row.core_seconds.value;
     point.work = measured.work;
-    point.throughput = point.work / point.wall_time;
+    point.throughput = *point.work / *point.wall_time;
     study.points.push_back(point);
   }
   SortBy(&study.points, &ScalingPoint::cores);
@@ -436,14 +469,14 @@ std::string ScalingSentence(const ScalingStudy& study) {
   if (!study.refused.empty()) return "No answer: " + study.refused + ".";
   const ScalingPoint &first = study.points.front(), &last = study.points.back();
   if (first.cores == last.cores)
-    return fmt::format("All runs had {}: nothing is known of others.", CoresText(first.cores));
+    return fmt::format("All runs had {}: nothing is known of others.", CoresText(*first.cores));
   std::string what = "As much work for each core";
   if (study.kind == ScalingKind::kStrong) what = "The same work";
   if (study.kind == ScalingKind::kMixed) what = "Different work";
   if (study.is_predicted) what = "Predicted from one run, not measured";
   std::string text = fmt::format("{}: on {}, {} per second are {} times those on {}, an efficiency of {}.", what,
-                                 CoresText(last.cores), study.work, HumanFactor(last.speedup), CoresText(first.cores),
-                                 HumanPercent(last.efficiency));
+                                 CoresText(*last.cores), study.work, HumanFactor(*last.speedup),
+                                 CoresText(*first.cores), HumanPercent(*last.efficiency));
   if (study.laws.empty()) return text;
   const ScalingLaw& law = study.laws.back();
   text += law.worthwhile.value.has_value()
@@ -454,7 +487,7 @@ std::string ScalingSentence(const ScalingStudy& study) {
     text += fmt::format("; the most {} per second come from {} ({}).", study.work, CoresText(*law.fastest.value),
                         RangeText(law.fastest));
   } else {
-    text += law.fastest.high.has_value() || std::isfinite(law.fastest.low)
+    text += law.fastest.high.has_value() || law.fastest.low.has_value()
                 ? fmt::format("; the runs do not show whether the rate has a maximum (it would be at {}).",
                               RangeText(law.fastest))
                 : "; the rate rises with each core.";
@@ -463,32 +496,20 @@ std::string ScalingSentence(const ScalingStudy& study) {
 }
 
 Json ScalingAsJson(const ScalingStudy& study) {
-  Json points = Json::array(), fits = Json::array(), left_out = Json::array();
-  for (const ScalingPoint& point : study.points) points.push_back(AsJson(point));
-  for (const ScalingLaw& law : study.laws) {
-    fits.push_back({{"law", law.name},
-                    {"lambda", AsJson(law.lambda)},
-                    {"sigma", AsJson(law.sigma)},
-                    {"kappa", AsJson(law.kappa)},
-                    {"error", law.error},
-                    {"fastest", AsJson(law.fastest)},
-                    {"worthwhile", AsJson(law.worthwhile)}});
-  }
-  for (const LeftOutRun& run : study.left_out) left_out.push_back({{"name", run.name}, {"reason", run.reason}});
   const bool has_laws = !study.laws.empty();
   return {{"schema", "crema.scaling/1"},
           {"kind", study.is_predicted ? "predicted" : ToString(study.kind)},
           {"work", study.work},
           {"sentence", ScalingSentence(study)},
-          {"points", std::move(points)},
-          {"fits", std::move(fits)},
+          {"points", AsJson(study.points)},
+          {"fits", AsJson(study.laws)},
           {"not_fitted", TextOrNull(has_laws ? "" : study.why_no_law)},
           {"best_cores",
            {{"measured", JsonOf(study.best_measured)},
             {"fastest", has_laws ? AsJson(study.laws.back().fastest) : Json()},
             {"worthwhile", has_laws ? AsJson(study.laws.back().worthwhile) : Json()}}},
           {"notes", study.notes},
-          {"left_out", std::move(left_out)},
+          {"left_out", AsJson(study.left_out)},
           {"refused", TextOrNull(study.refused)}};
 }
 

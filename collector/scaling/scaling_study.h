@@ -14,20 +14,20 @@ struct LawPoint {
 /// `low` to `high` hold it with 90 % probability, if measured throughputs differ from the law by a normal relative
 /// error. Without a value the law has none. Without `high` the points do not bound it.
 struct FittedNumber {
-  std::optional<double> value;
-  double low = 0;
-  std::optional<double> high;
+  Number value, low, high;
+  static absl::Span<const Column> Columns();
 };
 
 struct ScalingLaw {
-  std::string_view name;  ///< `amdahl`, or `usl`
-  FittedNumber lambda;    ///< work per second of one core
-  FittedNumber sigma;     ///< 0 to 1
-  FittedNumber kappa;     ///< 0 or more; of Amdahl's law 0
-  double error = 0;       ///< relative, of a point: root of the mean square, with the degrees of freedom
-  FittedNumber fastest;   ///< cores with the highest throughput, whole
+  Text law;              ///< `amdahl`, or `usl`
+  FittedNumber lambda;   ///< work per second of one core
+  FittedNumber sigma;    ///< 0 to 1
+  FittedNumber kappa;    ///< 0 or more; of Amdahl's law 0
+  Number error;          ///< relative, of a point: root of the mean square, with the degrees of freedom
+  FittedNumber fastest;  ///< cores with the highest throughput, whole
   /// Whole cores: the last of so many still brings at least half of what one core alone does.
   FittedNumber worthwhile;
+  static absl::Span<const Column> Columns();
 };
 
 /// Fewer points draw no curve and say nothing of their own errors.
@@ -49,24 +49,25 @@ enum class ScalingKind {
 
 /// A run. Times in seconds.
 struct ScalingPoint {
-  std::string name;
-  double cores = 0;         ///< the most at once; the average where they came and went
-  bool cores_vary = false;  ///< the average is below 90 % of the most: it takes no part in fits
-  double wall_time = 0;
-  double core_seconds = 0;
-  double work = 0;                  ///< events; chunks where a run does not know its events
-  double throughput = 0;            ///< work per second
-  double speedup = 1;               ///< throughput over that of the runs with the fewest cores
-  double efficiency = 1;            ///< speed-up over the ratio of the cores
-  double cost = 1;                  ///< core-seconds of a piece of work, over those of the runs with the fewest cores
-  std::optional<double> low, high;  ///< of a predicted run: 90 % of such runs take between these
-  std::optional<double> streams;    ///< events of task frameworks that were open, on average, as the next
-  std::optional<double> latency;    ///< mean, of such an event
+  Text name;
+  Number cores;             ///< the most at once; the average where they came and went
+  Flag cores_vary = false;  ///< the average is below 90 % of the most: it takes no part in fits
+  Flag predicted = false;
+  Number wall_time, low, high;  ///< 90 % of predicted runs take between `low` and `high`
+  Number work;                  ///< events; chunks where a run does not know its events
+  Number throughput;            ///< work per second
+  Number speedup;               ///< throughput over that of the runs with the fewest cores
+  Number efficiency;            ///< speed-up over the ratio of the cores
+  Number core_seconds;
+  Number cost;     ///< core-seconds of a piece of work, over those of the runs with the fewest cores
+  Number streams;  ///< events of task frameworks that were open, on average, as the next
+  Number latency;  ///< mean, of such an event
+  static absl::Span<const Column> Columns();
 };
 
 struct LeftOutRun {
-  std::string name;
-  std::string reason;
+  Text name, reason;
+  static absl::Span<const Column> Columns();
 };
 
 struct ScalingStudy {

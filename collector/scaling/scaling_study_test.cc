@@ -61,8 +61,8 @@ TEST(ScalingStudy, SpeedUpEfficiencyAndCostAreAgainstTheFewestCores) {
 TEST(ScalingStudy, AsMuchWorkForEachCoreIsWeakScalingByRates) {
   const ScalingStudy study = Study({MadeRun("a", 1, 100, 1e6), MadeRun("b", 4, 110, 4e6)});
   EXPECT_EQ(study.kind, ScalingKind::kWeak);
-  EXPECT_NEAR(study.points[1].speedup, 4 * 100.0 / 110, 1e-12);
-  EXPECT_NEAR(study.points[1].efficiency, 100.0 / 110, 1e-12);
+  EXPECT_NEAR(*study.points[1].speedup, 4 * 100.0 / 110, 1e-12);
+  EXPECT_NEAR(*study.points[1].efficiency, 100.0 / 110, 1e-12);
   EXPECT_EQ(Study({MadeRun("a", 1, 100, 1e6), MadeRun("b", 4, 110, 2e6)}).kind, ScalingKind::kMixed);
 }
 
@@ -110,7 +110,7 @@ TEST(ScalingStudy, CoresThatCameAndWentStandBesideTheLaw) {
   runs.push_back(MadeRun("auto", 16, 500, 1e6, 6));
   const ScalingStudy study = Study(runs);
   ASSERT_EQ(study.points.size(), 5u);
-  EXPECT_TRUE(study.points[3].cores_vary);
+  EXPECT_TRUE(*study.points[3].cores_vary);
   EXPECT_EQ(study.points[3].cores, 6);
   EXPECT_NEAR(*study.laws[0].sigma.value, 0.1, 1e-5);
 }

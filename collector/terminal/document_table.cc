@@ -129,7 +129,7 @@ DocumentTable TableOf(const CellTable& cells) {
       for (const std::vector<Cell>& row : cells.rows) table.reasons.push_back(CellText(row[i], column.kind));
       continue;
     }
-    if (!shown.empty() && column.rank != 0 && !HasValues(cells, i)) {
+    if (!shown.empty() && (column.rank != 0 || column.opt_in) && !HasValues(cells, i)) {
       const bool is_new = !absl::c_linear_search(table.not_measured, column.header);
       if (!column.opt_in && is_new) table.not_measured.push_back(column.header);
       continue;

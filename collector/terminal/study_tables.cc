@@ -1,158 +1,115 @@
 #include "absl/strings/str_replace.h"
 #include "collector/format/human_numbers.h"
+#include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/records/json_fields.h"
+#include "collector/prediction/prediction.h"
+#include "collector/scaling/scaling_study.h"
 #include "collector/terminal/terminal.h"
 #include "collector/terminal/terminal_box.h"
 
 namespace crema {
 namespace {
 
-std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {
-  std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
-                                     {"cores_text", "cores", Kind::kText, 0},
-                                     {"wall_time", "wall time", Kind::kDuration, 0},
-                                     {"throughput", "rate", Kind::kRate, 2},
-                                     {"speedup", "speed-up", Kind::kNumber, 0},
-                                     {"efficiency", "efficiency", Kind::kShare, 0},
-                                     {"core_seconds", "core-seconds", Kind::kNumber, 1},
-                                     {"cost", "cost", Kind::kNumber, 3}};
-  // runs that were measured have no range
-  if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
-  if (absl::c_any_of(points, [](const Json& point) { return NumberField(point, "streams").has_value(); })) {
-    columns.push_back({"streams", "events open", Kind::kNumber, 1});
-    columns.push_back({"latency", "latency", Kind::kDuration, 1});
-  }
-  return columns;
-}
-
-std::vector<CellColumn> FitColumns() {
-  return {{"law", "fit", Kind::kText, 0},
-          {"sigma", "serial or queued", Kind::kText, 0},
-          {"kappa", "each pair of cores", Kind::kText, 0},
-          {"fastest", "fastest at", Kind::kText, 0},
-          {"worthwhile", "last worthwhile core", Kind::kText, 0},
-          {"error", "error of a run", Kind::kShare, 1}};
-}
-
-bool IsTrue(const Json& row, const char* key) { return Field(row, key) == true; }
-
-Json PointRow(const Json& point) {
-  Json row = point;
-  const std::string cores = HumanCount(NumberField(point, "cores").value_or(0));
-  row["cores_text"] = IsTrue(point, "cores_vary") ? "on average " + cores : cores;
-  const auto low = NumberField(point, "low"), high = NumberField(point, "high");
-  if (low.has_value() && high.has_value()) {
-    row["range"] = fmt::format("{} to {}", HumanDuration(*low), HumanDuration(*high));
-  }
-  return row;
-}
-
-/// What the document says beside its tables, each sentence with `lead` before it.
-void AddSentences(const Json& document, std::string_view field, const std::string& lead, const TerminalStyle& style,
-                  std::string* text) {
-  for (const Json& sentence : ListField(document, field)) {
-    if (sentence.is_string()) AddNote(lead + sentence.get<std::string>(), style, text);
-  }
-}
-
 /// `12 (10 to 15)`, `12 (10 or more)`, `none (40 or more)`.
-std::string Range(const Json& number, std::string (*text)(double)) {
-  const auto value = NumberField(number, "value"), low = NumberField(number, "low"), high = NumberField(number, "high");
+std::string Range(const FittedNumber& number, std::string (*text)(double)) {
+  const auto& [value, low, high] = number;
   if (!value.has_value() && !low.has_value()) return "none";
   return fmt::format("{} ({})", value.has_value() ? text(*value) : "none",
                      high.has_value() ? fmt::format("{} to {}", text(low.value_or(0)), text(*high))
                                       : text(low.value_or(0)) + " or more");
 }
 
-Json FitRow(const Json& fit) {
-  const bool is_usl = TextField(fit, "law") == "usl";
-  return {{"law", is_usl ? "USL" : "Amdahl"},
-          {"sigma", Range(Field(fit, "sigma"), HumanPercent)},
-          {"kappa", is_usl ? Range(Field(fit, "kappa"), HumanPercent) : "–"},
-          {"fastest", is_usl ? Range(Field(fit, "fastest"), HumanCount) : "–"},
-          {"worthwhile", Range(Field(fit, "worthwhile"), HumanCount)},
-          {"error", Field(fit, "error")}};
+CellTable FitCells(const std::vector<ScalingLaw>& laws) {
+  CellTable cells = {{{"", "fit", Kind::kText},
+                      {"", "serial or queued", Kind::kText},
+                      {"", "each pair of cores", Kind::kText},
+                      {"", "fastest at", Kind::kText},
+                      {"", "last worthwhile core", Kind::kText},
+                      {"", "error of a run", Kind::kShare, 1}},
+                     {}};
+  for (const ScalingLaw& law : laws) {
+    const bool is_usl = law.law == "usl";
+    cells.rows.push_back({std::string(is_usl ? "USL" : "Amdahl"), Range(law.sigma, HumanPercent),
+                          is_usl ? Range(law.kappa, HumanPercent) : "–", is_usl ? Range(law.fastest, HumanCount) : "–",
+                          Range(law.worthwhile, HumanCount), CellOf(law.error)});
+  }
+  return cells;
 }
 
-std::vector<CellColumn> PredictionColumns(bool is_of_events) {
-  std::vector<CellColumn> columns = {{"change", "with", Kind::kText, 0},
-                                     {"wall_time", "wall time", Kind::kDuration, 0},
-                                     {"difference", "change", Kind::kText, 0},
-                                     {"range", is_of_events ? "range" : "90 % of runs", Kind::kText, 0},
-                                     {"core_seconds", "core time", Kind::kDuration, 1},
-                                     {"efficiency", "CPU efficiency", Kind::kShare, 1},
-                                     {"busy_share", is_of_events ? "tasks at work" : "chunks open", Kind::kShare, 2}};
-  if (is_of_events) columns.insert(columns.begin() + 4, {"limited_by", "limited by", Kind::kText, 0});
-  return columns;
+/// The changes that have an answer.
+CellTable PredictedCells(const Prediction& prediction) {
+  const bool is_of_events = !prediction.basis.empty();
+  CellTable cells = {{{"", "with", Kind::kText},
+                      {"", "wall time", Kind::kDuration},
+                      {"", "change", Kind::kText},
+                      {"", is_of_events ? "range" : "90 % of runs", Kind::kText},
+                      {"", "limited by", Kind::kText, 0, true},
+                      {"", "core time", Kind::kDuration, 1},
+                      {"", "CPU efficiency", Kind::kShare, 1},
+                      {"", is_of_events ? "tasks at work" : "chunks open", Kind::kShare, 2}},
+                     {}};
+  for (const PredictedRow& row : prediction.rows) {
+    if (!row.has_answer()) continue;
+    const PredictedValue& time = row.wall_time;
+    cells.rows.push_back(
+        {row.change, time.value, prediction.measured > 0 ? HumanChange(time.value / prediction.measured - 1) : "",
+         HumanDurationRange(time.low, time.high), CellOf(Text::OrNull(row.limited_by)), row.core_seconds.value,
+         CellOf(row.cpu_known ? Number(row.efficiency.value) : Number()), row.BusyShare()});
+  }
+  return cells;
 }
 
 constexpr size_t kShownHash = 12;
 constexpr size_t kShownReasons = 5;
 
-std::vector<CellColumn> RunColumns() {
-  return {{"start", "began (UTC)", Kind::kText, 0},
-          {"directory", "run", Kind::kPath, 0},
-          {"commit", "commit", Kind::kText, 0},
-          {"value", "value", Kind::kText, 0},
-          {"mark", "change", Kind::kText, 0}};
+/// `2026-11-24 02:34`
+std::string Day(const HistoryRun& run) { return absl::StrReplaceAll(run.Start().substr(0, 16), {{"T", " "}}); }
+
+std::string ChangeText(const RunHistory& history, double change) {
+  return history.is_relative ? HumanChange(change) : history.Written(change);
 }
 
-std::vector<CellColumn> LevelColumns() {
-  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
-          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
-          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
-}
+Cell ShortCommitCell(const HistoryRun& run) { return CellOf(Text::OrNull(run.commit.substr(0, kShownHash))); }
 
-/// `2026-11-24 02:34`, of `2026-11-24T02:34:11.123Z`.
-std::string Day(const Json& row) { return absl::StrReplaceAll(TextField(row, "start").substr(0, 16), {{"T", " "}}); }
-
-std::string Value(const Json& history, const Json& row, const char* key) {
-  return HumanQuantity(TextField(history, "metric"), NumberField(row, key).value_or(0), TextField(history, "unit"));
-}
-
-std::string Change(const Json& history, const Json& row, const char* key) {
-  return IsTrue(history, "relative") ? HumanChange(NumberField(row, key).value_or(0)) : Value(history, row, key);
-}
-
-Json RunRows(const Json& history, size_t rows) {
-  const Json& runs = ListField(history, "runs");
-  Json shown = Json::array();
-  for (size_t i = runs.size() - std::min(rows, runs.size()); i < runs.size(); ++i) {
-    const std::string commit = TextField(runs[i], "commit").substr(0, kShownHash);
-    Json row = {{"start", Day(runs[i])},
-                {"directory", TextField(runs[i], "directory")},
-                {"commit", TextOrNull(commit)},
-                {"value", Value(history, runs[i], "value")},
-                {"mark", ""}};
-    for (const Json& change : ListField(history, "changes")) {
-      if (NumberField(change, "run") == static_cast<double>(i)) row["mark"] = Change(history, change, "change");
+/// The latest `rows`.
+CellTable RunCells(const RunHistory& history, size_t rows) {
+  CellTable cells = {{{"", "began (UTC)", Kind::kText},
+                      {"", "run", Kind::kPath},
+                      {"", "commit", Kind::kText},
+                      {"", "value", Kind::kText},
+                      {"", "change", Kind::kText}},
+                     {}};
+  for (size_t i = history.runs.size() - std::min(rows, history.runs.size()); i < history.runs.size(); ++i) {
+    const HistoryRun& run = history.runs[i];
+    std::string mark;
+    for (const HistoryLevel& level : history.levels) {
+      if (i > 0 && level.place.begin == i) mark = ChangeText(history, level.since_before.change);
     }
-    shown.push_back(std::move(row));
+    cells.rows.push_back({Day(run), run.directory, ShortCommitCell(run), history.Written(history.ValueOf(i)), mark});
   }
-  return shown;
+  return cells;
 }
 
-Json LevelRows(const Json& history) {
-  const Json &levels = ListField(history, "levels"), &changes = ListField(history, "changes"),
-             &runs = ListField(history, "runs");
-  Json shown = Json::array();
-  for (size_t i = 0; i < levels.size(); ++i) {
-    const auto first = static_cast<size_t>(NumberField(levels[i], "first").value_or(0));
-    Json row = {{"start", first < runs.size() ? Day(runs[first]) : ""},
-                {"runs", Field(levels[i], "runs")},
-                {"value", Value(history, levels[i], "value")}};
-    if (i > 0 && i <= changes.size()) {
-      const Json& change = changes[i - 1];
-      row["change"] = Change(history, change, "change");
-      row["range"] = fmt::format("{} to {}", Change(history, change, "low"), Change(history, change, "high"));
-      const std::string commit = TextField(change, "commit").substr(0, kShownHash);
-      if (!commit.empty()) row["commit"] = commit;
-    }
-    shown.push_back(std::move(row));
+CellTable LevelCells(const RunHistory& history) {
+  CellTable cells = {{{"", "since (UTC)", Kind::kText},
+                      {"", "runs", Kind::kCount},
+                      {"", "level", Kind::kText},
+                      {"", "change", Kind::kText},
+                      {"", "range", Kind::kText},
+                      {"", "first with", Kind::kText}},
+                     {}};
+  for (const HistoryLevel& level : history.levels) {
+    const HistoryRun& first = history.runs[level.place.begin];
+    cells.rows.push_back({Day(first), Number(level.place.size()), history.Written(level.value), {}, {}, {}});
+    if (level.place.begin == 0) continue;
+    const auto& [change, low, high] = level.since_before;
+    std::vector<Cell>& row = cells.rows.back();
+    row[3] = ChangeText(history, change);
+    row[4] = fmt::format("{} to {}", ChangeText(history, low), ChangeText(history, high));
+    row[5] = ShortCommitCell(first);
   }
-  return shown;
+  return cells;
 }
 
 /// Shown whether they changed or not.
@@ -362,97 +319,77 @@ std::string Quoted(const std::string& text) {
 
 }  // namespace
 
-std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
+std::string RenderScaling(const ScalingStudy& scaling, const TerminalStyle& style) {
   std::string text;
-  AddNote(TextField(scaling, "sentence"), style, &text);
-  const Json rows = Mapped<Json>(ListField(scaling, "points"), PointRow);
-  const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
-  const Json fits = Mapped<Json>(ListField(scaling, "fits"), FitRow);
-  if (!fits.empty()) {
+  AddNote(ScalingSentence(scaling), style, &text);
+  if (!scaling.points.empty()) AddTable(TableOf(CellsOf(scaling.points)), style, &text);
+  if (!scaling.laws.empty()) {
     AddTitle("fits, with 90 % intervals", style, &text);
-    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
+    AddTable(TableOf(FitCells(scaling.laws)), style, &text);
+  } else if (!scaling.points.empty() && !scaling.why_no_law.empty()) {
+    AddNote("no fit: " + scaling.why_no_law, style, &text);
   }
-  const std::string not_fitted = TextField(scaling, "not_fitted");
-  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
-  AddSentences(scaling, "notes", "note: ", style, &text);
-  for (const Json& run : ListField(scaling, "left_out")) {
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
+  for (const std::string& note : scaling.notes) AddNote("note: " + note, style, &text);
+  for (const LeftOutRun& run : scaling.left_out) {
+    AddNote(fmt::format("left out: {}: {}", run.name.str(), run.reason.str()), style, &text);
   }
   return text;
 }
 
-std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
-  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
-  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& style) {
   std::string text;
-  if (const std::string refused = TextField(prediction, "refused"); !refused.empty()) {
-    AddNote("nothing is predicted from this run: " + refused, style, &text);
+  if (!prediction.refused.empty()) {
+    AddNote("nothing is predicted from this run: " + prediction.refused, style, &text);
     return text;
   }
-  const std::string basis = TextField(prediction, "basis");
-  AddNote(fmt::format("The run took {}. {}", HumanDuration(measured),
-                      basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
-                                                  HumanDuration(replayed.value_or(0)))
-                                    : basis),
+  AddNote(fmt::format("The run took {}. {}", HumanDuration(prediction.measured),
+                      prediction.basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
+                                                             HumanDuration(prediction.replayed))
+                                               : prediction.basis),
           style, &text);
-  if (NumberField(prediction, "blocked_slope").has_value()) {
+  if (prediction.blocked_slope > 0) {
     AddNote(
         "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
         "to be so, too.",
         style, &text);
   }
-  Json rows = Json::array();
   std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
-  for (const Json& row : ListField(prediction, "predicted")) {
-    const auto wall_time = NumberField(row, "wall_time");
-    if (!wall_time.has_value()) {
-      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
-      const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == why; });
-      if (same == not_reported.end()) {
-        not_reported.emplace_back(why, change);
-      } else {
-        same->second += ", " + change;
-      }
-      continue;
+  for (const PredictedRow& row : prediction.rows) {
+    if (row.has_answer()) continue;
+    const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == row.why_not; });
+    if (same == not_reported.end()) {
+      not_reported.emplace_back(row.why_not, row.change);
+    } else {
+      same->second += ", " + row.change;
     }
-    Json shown = row;
-    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
-                                 HumanDuration(NumberField(row, "high").value_or(0)));
-    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
-    rows.push_back(std::move(shown));
   }
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns(!basis.empty()))), style, &text);
-  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
-    AddNote(not_known, style, &text);
-  }
+  if (const CellTable cells = PredictedCells(prediction); !cells.rows.empty()) AddTable(TableOf(cells), style, &text);
+  if (!prediction.not_known.empty()) AddNote(prediction.not_known, style, &text);
   for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
   return text;
 }
 
-std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
+std::string RenderHistory(const RunHistory& history, size_t rows, const TerminalStyle& style) {
   std::string text;
-  AddSentences(history, "sentences", "", style, &text);
-  const std::string metric = TextField(history, "metric");
-  const size_t runs = ListField(history, "runs").size();
+  for (const std::string& sentence : HistorySentences(history)) AddNote(sentence, style, &text);
+  const size_t runs = history.runs.size();
   if (rows > 0) {
-    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
-                         : fmt::format("{} of {}", metric, Counted(runs, "run", "runs")),
+    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", history.metric, rows, runs)
+                         : fmt::format("{} of {}", history.metric, Counted(runs, "run", "runs")),
              style, &text);
-    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
+    AddTable(TableOf(RunCells(history, rows)), style, &text);
   }
-  if (ListField(history, "levels").size() > 1) {
+  if (history.levels.size() > 1) {
     AddTitle("levels, with 90 % ranges", style, &text);
-    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
+    AddTable(TableOf(LevelCells(history)), style, &text);
   }
-  AddSentences(history, "notes", "note: ", style, &text);
-  size_t reported = 0;
-  for (const Json& run : ListField(history, "left_out")) {
-    if (++reported > kShownReasons) continue;
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
+  for (const std::string& note : history.notes) AddNote("note: " + note, style, &text);
+  const size_t left_out = history.left_out.size();
+  for (size_t i = 0; i < std::min(kShownReasons, left_out); ++i) {
+    AddNote(fmt::format("left out: {}: {}", history.left_out[i].directory, history.left_out[i].reason), style, &text);
   }
-  if (reported > kShownReasons) {
-    AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
+  if (left_out > kShownReasons) {
+    AddNote(fmt::format("left out: {} more (--json)", left_out - kShownReasons), style, &text);
   }
   return text;
 }

@@ -13,6 +13,9 @@ namespace crema {
 
 class LiveModel;
 struct LiveFigures;
+struct Prediction;
+struct RunHistory;
+struct ScalingStudy;
 struct SourceState;
 
 struct ChunkListing {
@@ -68,17 +71,15 @@ std::string GatesAsJunit(const std::vector<JudgedGate>& gates);
 /// Stands in each of these files.
 inline constexpr std::string_view kSuiteOfGates = "<testsuite name=\"crema compare\"";
 
-/// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. `scaling`: what
-/// `crema scaling --json` prints. Ends in a newline.
-std::string RenderScaling(const Json& scaling, const TerminalStyle& style);
+/// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. Ends in a
+/// newline.
+std::string RenderScaling(const ScalingStudy& scaling, const TerminalStyle& style);
 
-/// What the run took and what its replay takes, then a row for each change, or why there is none. `prediction`: what
-/// `crema predict --json` prints. Ends in a newline.
-std::string RenderPrediction(const Json& prediction, const TerminalStyle& style);
+/// What the run took and what its replay takes, then a row for each change, or why there is none. Ends in a newline.
+std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& style);
 
-/// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
-/// prints. Ends in a newline.
-std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style);
+/// Sentences, the latest `rows` runs, each level, then what to keep in mind. Ends in a newline.
+std::string RenderHistory(const RunHistory& history, size_t rows, const TerminalStyle& style);
 
 // The blocks of the summary, from top to bottom, and the tables among them.
 
