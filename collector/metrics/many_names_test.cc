@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
-#include "collector/metrics/assemble.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/record_lines_fixture.h"
 #include "collector/metrics/run_figures.h"
