@@ -2,9 +2,8 @@
 #include "collector/charts/families.h"
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/bytes.h"
-#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/thresholds.h"
 
 namespace crema {

@@ -5,8 +5,8 @@
 #include "collector/charts/time_charts.h"
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/bytes.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/units.h"
 #include "collector/plot_data/run_detail.h"
 
 namespace crema {

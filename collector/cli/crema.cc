@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "collector/cli/subcommand.h"

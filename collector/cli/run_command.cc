@@ -15,7 +15,7 @@
 #include "collector/cli/measured_source.h"
 #include "collector/cli/run_session.h"
 #include "collector/idioms/descriptor.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"

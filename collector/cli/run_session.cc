@@ -15,7 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/idioms/descriptor.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "collector/sources/process_tree/tree_log.h"

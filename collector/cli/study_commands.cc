@@ -10,8 +10,8 @@
 #include "collector/exports/export_format.h"
 #include "collector/format/worker_names.h"
 #include "collector/history/run_history.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"
-#include "collector/idioms/whole_file.h"
 #include "collector/prediction/observed_run.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
@@ -376,14 +376,15 @@ struct ScalingOptions {
 int PrintScaling(const ScalingOptions& options) {
   CheckChart(options.chart);
   const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
-  const ScalingStudy study =
-      sources.size() == 1 ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
-                          : StudyScaling(MeasurementsOf(sources), options.sources);
+  const ScalingStudy study = sources.size() == 1
+                                 ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
+                                 : StudyScaling(MeasurementsOf(sources), options.sources);
   const std::string next =
-      sources.size() == 1 ? NextPrediction(sources.front(), options.output, "what other changes would bring")
-                          : NextStep(options.output,
-                                     fmt::format("crema compare {} {}", options.sources.front(), options.sources.back()),
-                                     "what differs between the first and the last");
+      sources.size() == 1
+          ? NextPrediction(sources.front(), options.output, "what other changes would bring")
+          : NextStep(options.output,
+                     fmt::format("crema compare {} {}", options.sources.front(), options.sources.back()),
+                     "what differs between the first and the last");
   const int printed =
       PrintOut(options.output.json ? JsonText(ScalingAsJson(study), 1) + "\n"
                                    : RenderScaling(study, StyleFor(STDOUT_FILENO, options.output)) + next);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/diagnosis/judged_document_fixture.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure_fixture.h"

@@ -2,6 +2,8 @@
 // growing memory, and lost workers.
 #pragma once
 
+#include "absl/algorithm/container.h"
+#include "collector/measurement/column.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/thresholds.h"
 #include "fmt/format.h"
@@ -151,5 +153,16 @@ std::string RangeOfResults(const LostWorkers& lost, double events);
 
 /// None of a run that was killed as a whole: then all of its workers ended with it.
 LostWorkers FindLostWorkers(const Measurement& measurement);
+
+/// Its key, unit and meaning.
+template <class Row>
+const Column& ColumnOfMember(Number Row::*member) {
+  Row row;
+  row.*member = 1;  // all other numbers are null
+  const absl::Span<const Column> columns = Row::Columns();
+  return *absl::c_find_if(columns, [&row](const Column& column) {
+    return column.cell != nullptr && std::holds_alternative<Number>(column.cell(&row));
+  });
+}
 
 }  // namespace crema

@@ -2,7 +2,6 @@
 
 #include "absl/time/time.h"
 #include "collector/diagnosis/evidence.h"
-#include "collector/diagnosis/member_column.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"

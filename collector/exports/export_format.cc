@@ -7,10 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "collector/files/output_directory.h"
-#include "collector/idioms/listing.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
-#include "collector/idioms/whole_file.h"
-#include "collector/measurement/cells.h"
+#include "collector/measurement/measurement.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 

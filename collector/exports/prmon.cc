@@ -1,7 +1,6 @@
 #include "collector/exports/export_format.h"
-#include "collector/idioms/bytes.h"
-#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/units.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log.h"

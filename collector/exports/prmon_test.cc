@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collector/exports/export_format.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/prmon_paths.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/exports/export_format.h"
-#include "collector/idioms/bytes.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/sums_so_far.h"

@@ -1,7 +1,6 @@
-#include "collector/exports/stack_exports.h"
-
 #include <unordered_map>
 
+#include "collector/exports/export_format.h"
 #include "collector/idioms/sequences.h"
 #include "collector/metrics/recorded/sampled_tables.h"
 #include "collector/metrics/statistics/bounded_names.h"

@@ -8,7 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
-#include "collector/idioms/listing.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"
 
 namespace crema {

@@ -1,6 +1,6 @@
 #include "collector/idioms/text.h"
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,9 +1,8 @@
-#include "collector/metrics/assemble.h"
-
 #include "absl/time/time.h"
 #include "collector/format/human_numbers.h"
 #include "collector/measurement/thresholds.h"
-#include "collector/metrics/engine_figures.h"
+#include "collector/metrics/read_records.h"
+#include "collector/metrics/run_figures.h"
 #include "crema/version.h"
 
 namespace crema {

@@ -1,4 +1,4 @@
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/read_records.h"
 

@@ -1,8 +1,7 @@
-#include "collector/metrics/engine_figures.h"
-
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "collector/metrics/engine/task_processes.h"
+#include "collector/metrics/run_figures.h"
 
 namespace crema {
 namespace {

@@ -8,7 +8,6 @@
 #include "absl/time/clock.h"
 #include "collector/files/output_directory.h"
 #include "collector/format/worker_names.h"
-#include "collector/metrics/assemble.h"
 #include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/parallel.h"

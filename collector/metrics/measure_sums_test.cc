@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/measure_fixture.h"
 
 namespace crema {

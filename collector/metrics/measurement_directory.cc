@@ -11,8 +11,7 @@
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/files/output_directory.h"
-#include "collector/idioms/listing.h"
-#include "collector/idioms/whole_file.h"
+#include "collector/idioms/file_system.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
 

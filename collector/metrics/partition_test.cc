@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
-#include "collector/metrics/assemble.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/record_lines_fixture.h"

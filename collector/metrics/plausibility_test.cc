@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "collector/metrics/assemble.h"
+#include "collector/metrics/run_figures.h"
 
 namespace crema {
 namespace {

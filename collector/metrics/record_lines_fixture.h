@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,9 +1,7 @@
 #include "collector/metrics/run_figures.h"
 
 #include "collector/measurement/catalog.h"
-#include "collector/metrics/assemble.h"
 #include "collector/metrics/engine/task_processes.h"
-#include "collector/metrics/engine_figures.h"
 
 namespace crema {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collector/measurement/measurement.h"
+#include "collector/measurement/run_facts.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/breakdown.h"
@@ -92,5 +93,51 @@ void SetSumsSoFar(const AttemptTotals& totals, const ByteSums& bytes, double wal
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
                           std::optional<int64_t> stop_ns, CoffeaFigures coffea = {}, const ClusterTable& clusters = {},
                           const WorkLimits& limits = {});
+
+// What an engine knows of a run, among the run's figures.
+
+/// Finds the process of each of the engine's workers, adds those that recorded nothing, and gives them their tasks.
+std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
+                                        RunFigures& figures);
+
+/// The engine's metrics, once workers and window are known.
+void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures);
+
+/// A job of which the batch system does not say how many cores it had.
+inline bool HasUnknownCores(const ProcessRow& process) {
+  return process.is_job && !process.declared_threads.has_value();
+}
+
+/// Where there is one, core-seconds and what follows from them are not known.
+void ForgetUnknownCores(RunFigures& figures);
+
+/// Without chunk records, what the processor's tasks did is what is known of that of chunks.
+void UseTimesOfTasks(RunFigures& figures);
+
+/// `quality`: what reading the sources came to, up to `logs_missing`, and its warnings. The figures know no files.
+Quality JudgeQuality(const RunFigures& figures, Quality quality);
+
+/// Where a measurement comes from.
+struct RunProvenance {
+  std::vector<std::string> sources;
+  std::string host;        ///< on which it was made
+  int64_t created_ns = 0;  ///< Unix time
+  std::string run_name;
+  std::string failure;  ///< the exception that ended the program or the block; empty: none
+  std::optional<int64_t> exit_status;
+};
+
+struct EntryRange;
+
+/// Everything but verdicts, which a judge adds. Measurements of the same records differ in `provenance` only.
+/// `straggler_ranges`: of the stragglers that get a row.
+Measurement Assemble(RunFigures figures, Quality quality, const std::vector<EntryRange>& straggler_ranges,
+                     const RunProvenance& provenance);
+
+// What no figure can be, however the records came about: docs/metrics.md, "Rules".
+
+/// Makes figures null that contradict others, with the reason: a share outside 0 to 1, an ideal above the elapsed time.
+/// What clocks and rounding explain is put on the limit.
+void RefuseImpossible(MetricSet* metrics);
 
 }  // namespace crema

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/plot_data/run_detail.h"
 
 namespace crema {

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "collector/files/output_directory.h"
-#include "collector/idioms/whole_file.h"
+#include "collector/idioms/file_system.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

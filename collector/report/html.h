@@ -5,7 +5,6 @@
 
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/words.h"
-#include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "collector/exports/export_format.h"
-#include "collector/exports/stack_exports.h"
 #include "collector/measurement/measurement.h"
 #include "collector/plot_data/run_detail.h"
 #include "collector/report/page_block.h"

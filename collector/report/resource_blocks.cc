@@ -6,7 +6,7 @@
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/cells.h"
+#include "collector/measurement/measurement.h"
 #include "collector/records/facts.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"

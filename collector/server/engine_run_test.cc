@@ -5,7 +5,7 @@
 #include <string>
 
 #include "collector/engines/engines.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/records/record_parser.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"

@@ -1,6 +1,6 @@
 // A live run in the shape of a measurement.
 
-#include "collector/metrics/assemble.h"
+#include "collector/metrics/run_figures.h"
 #include "collector/server/live_figures.h"
 #include "nlohmann/json.hpp"
 

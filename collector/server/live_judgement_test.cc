@@ -6,7 +6,7 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/server/live_model_fixture.h"
 
 namespace crema {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"

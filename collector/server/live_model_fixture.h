@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/server/live_model.h"
 
 namespace crema {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "collector/server/live_sources.h"

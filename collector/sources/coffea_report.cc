@@ -16,7 +16,7 @@
 
 #include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/idioms/listing.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
 #include "nlohmann/json.hpp"
 

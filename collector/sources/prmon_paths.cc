@@ -6,7 +6,7 @@
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
-#include "collector/idioms/listing.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
 #include "fmt/format.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/format/worker_names.h"
-#include "collector/idioms/listing.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/records/json_fields.h"

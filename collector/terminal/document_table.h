@@ -1,7 +1,6 @@
 // Tables for the terminal: how values are written, which columns are left out, and how the rest is laid out.
 #pragma once
 
-#include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
 #include "collector/terminal/terminal_box.h"
 

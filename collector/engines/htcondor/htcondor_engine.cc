@@ -15,9 +15,9 @@
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
-#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
+#include "collector/idioms/units.h"
 #include "collector/records/cluster_facts.h"
 #include "nlohmann/json.hpp"
 

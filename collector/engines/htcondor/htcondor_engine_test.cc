@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/engines/engines.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 
 namespace crema {
 namespace {

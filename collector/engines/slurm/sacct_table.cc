@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
+#include "collector/idioms/units.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -8,7 +8,7 @@
 
 #include "collector/engines/engines.h"
 #include "collector/engines/slurm/sacct_table.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 
 namespace crema {
 namespace {

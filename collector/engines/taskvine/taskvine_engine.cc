@@ -8,7 +8,7 @@
 
 #include "collector/engines/http_get.h"
 #include "collector/engines/taskvine/vine_log.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 

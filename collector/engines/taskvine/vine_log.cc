@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
-#include "collector/idioms/listing.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 

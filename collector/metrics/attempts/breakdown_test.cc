@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 
 namespace crema {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/attempts/slopes.h"
 
 namespace crema {

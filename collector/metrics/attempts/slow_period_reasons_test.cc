@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 
 namespace crema {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/engines/engines.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 
 namespace crema {
 namespace {

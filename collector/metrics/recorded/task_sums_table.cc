@@ -1,6 +1,6 @@
 #include "collector/metrics/recorded/task_sums_table.h"
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/recorded/custom_tables.h"
 
 namespace crema {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
 #include "collector/records/record_parser.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/metrics/engine/task_processes.h"
 
 namespace crema {

@@ -10,8 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/idioms/bytes.h"
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/records/tree_facts.h"
 #include "nlohmann/json.hpp"
 

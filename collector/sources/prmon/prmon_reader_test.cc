@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/sources/prmon_paths.h"
 #include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gmock/gmock.h"

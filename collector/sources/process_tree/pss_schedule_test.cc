@@ -1,4 +1,4 @@
-#include "collector/idioms/seconds.h"
+#include "collector/idioms/units.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "gtest/gtest.h"
 

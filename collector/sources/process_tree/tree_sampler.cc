@@ -14,9 +14,8 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "collector/idioms/bytes.h"
-#include "collector/idioms/seconds.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/units.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {
