@@ -680,7 +680,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
 
 Json ComparisonAsJson(const Comparison& comparison) {
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 7},
+                   {"schema_minor", 8},
                    {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
   if (!comparison.runs_before.empty()) {
