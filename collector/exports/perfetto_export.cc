@@ -483,7 +483,7 @@ absl::Status WritePerfetto(const ExportSource& source, const std::string&, TextS
     if (!read.ok()) return read;
   }
   if (events.is_empty()) {
-    return absl::NotFoundError("there is nothing to draw: " + std::string(FindTable("processes")->empty));
+    return absl::NotFoundError("there is nothing to draw: " + WhyNoRows("processes", source.measurement));
   }
   sink->Write("\n]}\n");
   return absl::OkStatus();

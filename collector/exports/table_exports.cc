@@ -440,7 +440,7 @@ absl::Status WriteChunks(const ExportSource& source, const std::string& path, Te
     sink->Write(is_csv ? CsvLine(Mapped<std::string>(ChunkFields(), value)) : JsonText(ChunkAsJson(attempt)) + "\n");
   });
   if (!read.ok() || has_chunks) return read;
-  return absl::NotFoundError("there is nothing to write: " + std::string(FindTable("hosts")->empty));
+  return absl::NotFoundError("there is nothing to write: " + WhyNoRows("hosts", source.measurement));
 }
 
 }  // namespace crema
