@@ -155,7 +155,6 @@ class Show(unittest.TestCase):
             (["show", self.records, "--metric", "wal_time", "--json"], 1, f"did you mean {listed}wall_time{listed}?"),
             (["show", self.records, "--run", "ru"], 1, "the run ru; did you mean run?; it holds run"),
             (["predict", self.records, "--faster", "selct=2"], 1, "did you mean select?"),
-            (["predict", self.records, "--without-worker", "node"], 0, "did you mean node:100, node:101?"),
         ):
             result = crema(*arguments)
             self.assertEqual(result.returncode, status, (arguments, result.stderr))

@@ -199,7 +199,7 @@ class NextStepsTest(unittest.TestCase):
                 continue  # its processes were sampled
             done = self.crema("export", source, "--to", "perfetto", "-o", "none.json")
             self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stderr, r"^crema: [^\n]*crema run samples them\n$")
+            self.assertRegex(done.stderr, r"^crema: [^\n]*crema run samples [^\n]*\n$")
             self.assertFalse((self.scratch / "none.json").exists())
 
     def test_history_of_few_runs_says_how_many_it_needs_and_how_to_get_them(self):

@@ -204,9 +204,9 @@ inline constexpr Bound kMoreThanItsShare =
 /// caches and where memory lies. It stands for what is not known where there is one run; several runs measure it.
 inline constexpr double kBetweenRuns = 0.02;
 inline constexpr double kSecondsBetweenRuns = 0.005;  ///< beside it: page faults and clock rates of a short run
-inline constexpr double kNotableChange = 0.05;  ///< of the baseline's value, or 5 points of a share
-inline constexpr size_t kFewestPairs = 5;       ///< a range of fewer pairs, or chunks of a side, means nothing
-inline constexpr double kSameWork = 1.01;       ///< most events over least: a few failed chunks
+inline constexpr double kNotableChange = 0.05;        ///< of the baseline's value, or 5 points of a share
+inline constexpr size_t kFewestPairs = 5;             ///< a range of fewer pairs, or chunks of a side, means nothing
+inline constexpr double kSameWork = 1.01;             ///< most events over least: a few failed chunks
 inline constexpr Bound kAboutTheSame = UpTo(0.02, "equal runs differ by as much, because of machines and caches");
 inline constexpr Bound kWorthNaming = From(0.01, "what changed by less explains nothing");
 inline constexpr Bound kSpeaksForTheRun = From(0.90, "of a run's time: what takes part is nearly all of it");
@@ -236,7 +236,7 @@ inline constexpr double kNotableShare = 0.05;      ///< of the latency, or of th
 // What is shown, and what measuring costs.
 inline constexpr double kRoundsToZero = 0.0005;  ///< of a whole: 0.0 %
 inline constexpr Bound kPaleWaiting = Above(0.32, "of a chunk: with shorter waits, most bars would be striped");
-inline constexpr Bound kWaitShown = From(0.005, "of the core-seconds: a smaller kind of wait is no row of the budget");
+inline constexpr Bound kWaitShown = From(0.005, "of the core-seconds: a smaller kind of wait has no row in the budget");
 inline constexpr Bound kCpuWaitShown = From(0.01, "of the threads' time: less changes no section's time visibly");
 inline constexpr Bound kCpuOfOthersShown = From(0.01, "of the chunks' CPU time: less explains nothing");
 inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");

@@ -15,9 +15,9 @@
 
 #include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
+#include "collector/metrics/read_records.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/record_lines_fixture.h"
-#include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
 #include "nlohmann/json.hpp"
 

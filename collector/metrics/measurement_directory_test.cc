@@ -257,7 +257,8 @@ TEST_F(MeasurementDirectory, DoesNotOverwriteWhatItDidNotWriteUnlessForced) {
 TEST_F(MeasurementDirectory, SaysWhatIsWrongWithADirectoryThatHoldsNoMeasurement) {
   EXPECT_EQ(LoadMeasurement((root_ / "logs").string()).status().code(), absl::StatusCode::kNotFound);
   Write("cut/measurement.json", R"({"schema":"crema.meas)");
-  EXPECT_THAT(std::string(LoadMeasurement((root_ / "cut").string()).status().message()), HasSubstr("no measurement"));
+  EXPECT_THAT(std::string(LoadMeasurement((root_ / "cut").string()).status().message()),
+              HasSubstr("is not a measurement"));
   Write("later/measurement.json", R"({"schema":"crema.measurement/2"})");
   EXPECT_THAT(std::string(LoadMeasurement((root_ / "later").string()).status().message()),
               HasSubstr("crema.measurement/2"));
