@@ -434,7 +434,7 @@ absl::Status WriteChunks(const ExportSource& source, const std::string& path, Te
   const bool is_csv = absl::EndsWith(path, ".csv");
   if (is_csv) sink->Write(CsvLine(Mapped<std::string>(ChunkFields(), &ChunkField::name)));
   bool has_chunks = path == "-";  // none is an answer, too, for a program that reads them
-  const absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {
+  absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {
     has_chunks = true;
     const auto value = [&](const ChunkField& field) { return CsvField(field.value(attempt)); };
     sink->Write(is_csv ? CsvLine(Mapped<std::string>(ChunkFields(), value)) : JsonText(ChunkAsJson(attempt)) + "\n");
