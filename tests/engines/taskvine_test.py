@@ -76,7 +76,7 @@ class TaskVineTest(debian_13.Debian13Case):
 
         workers = document["workers"]
         self.assertEqual([worker["cores"] for worker in workers], [4] * counted["joined"])
-        self.assertEqual(sorted(worker["chunks"] for worker in workers), [0, 8])
+        self.assertEqual(sorted(worker["chunks"] or 0 for worker in workers), [0, 8])
         (lost,) = [worker for worker in workers if worker["state"] == "lost"]
         self.assertEqual((lost["lost"], lost["left_reason"]), (2, "FAILURE"))
         life = {}  # of each worker, in the manager's seconds
