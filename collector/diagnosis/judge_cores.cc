@@ -508,6 +508,7 @@ void JudgeCommand(const JudgedRun& run) {
   const Measurement& measurement = run.measurement;
   const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
   if (!IsProcessTreeOnly(measurement) || !budget.has_value()) return;
+  if (!kEnoughCoreSeconds.Holds(budget->core_seconds)) return;
   if (const double waited = budget->Share(kTreeWait); run.Holds("cpu-contention", waited)) {
     run.Add("cpu-contention", waited,
             fmt::format("Threads of the command were runnable but got no CPU for {} of the core-seconds.",

@@ -664,6 +664,9 @@ TEST(Verdicts, NameWhatHeldUpACommandWithoutChunks) {
             "Threads of the command were runnable but got no CPU for 30 % of the core-seconds.");
   EXPECT_EQ(FindVerdict(document, "kernel-time").sentence,
             "43 % of the command's CPU time was spent in the kernel, 15 % of the core-seconds.");
+  document["metrics"] = {
+      {"wall_time", 0.005}, {"allocated_cores", 2}, {"tree_cpu_user", 0}, {"tree_cpu_system", 0.002}};
+  EXPECT_THAT(VerdictIds(document), testing::IsEmpty()) << "of `true`, all that was seen is how processes start";
 }
 
 }  // namespace
