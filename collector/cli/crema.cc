@@ -99,7 +99,8 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
   std::vector<std::string> names;
   const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
   if (chosen.empty()) {
-    if (std::filesystem::exists(first)) return "name a command first, as in `crema show " + first + "`";
+    std::error_code none;  // a name that no disk takes names nothing
+    if (std::filesystem::exists(first, none)) return "name a command first, as in `crema show " + first + "`";
     names = {"--help", "--version"};
     for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
     return (is_option(first) ? "there is no option " : "there is no command ") + NotOneOf(first, names);

@@ -86,6 +86,7 @@ class Program(unittest.TestCase):
             (["version"], "there is no command `version`; did you mean --version"),
             (["--hlep"], "there is no option `--hlep`; did you mean --help?"),
             (["."], "name a command first, as in `crema show .`"),
+            (["x" * 5000], "there is no command"),
         ):
             result = crema(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
