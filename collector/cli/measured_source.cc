@@ -400,7 +400,7 @@ absl::StatusOr<ObservedRun> Observe(const MeasuredSource& source, const std::str
 }
 
 std::string NextPrediction(const MeasuredSource& source, const OutputOptions& options, const std::string& brings) {
-  constexpr double kMostAttempts = 20'000;  // a tenth of a second
+  constexpr double kMostAttempts = 20'000;  // tens of milliseconds
   if (options.quiet || options.json) return "";
   if (source.measurement().Metric("num_attempts").value_or(0) <= kMostAttempts) {
     const absl::StatusOr<ObservedRun> run = Observe(source, "");

@@ -76,8 +76,8 @@ std::string NotOfChunks(const Measurement& measurement) {
 }
 
 std::string TooFewChunks(const Measurement& measurement) {
-  return fmt::format("{}: a fit needs {} ok ones of one dataset", measurement.HasChunks() ? "too few chunks" : kNoChunk,
-                     int64_t{kLeastFittedAttempts});
+  const std::string why = measurement.HasChunks() ? "too few chunks:" : std::string(kNoChunk) + ";";
+  return fmt::format("{} a fit needs {} ok ones of one dataset", why, int64_t{kLeastFittedAttempts});
 }
 
 std::string NoSlowChunks(const Measurement& measurement) {

@@ -80,7 +80,7 @@ struct PredictedRow {
   std::string why_not;        ///< not empty: this change has no answer, and the numbers are 0
 
   bool has_answer() const { return why_not.empty(); }
-  /// Of the lanes' time, that in chunks.
+  /// The share of the lanes' time that was in chunks.
   double BusyShare() const {
     const double lanes = cpu.value + waiting.value + free.value;
     return lanes > 0 ? 1 - free.value / lanes : 0;
