@@ -1,6 +1,7 @@
 // Events that go from thread to thread: sums that are exact, however tasks nest, and whatever goes wrong.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,22 @@ namespace testing {
 namespace {
 
 constexpr std::int64_t kMs = 1000000;
+thread_local bool t_reads_slowly = false;
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
+
+/// The C library's, which lasts 2 ms where a test asks for it: so long may any reading last on a machine that has more
+/// to do.
+extern "C" ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
+  if (crema::testing::t_reads_slowly) crema::testing::SpinWall(2 * crema::testing::kMs);
+  return syscall(SYS_pread64, fd, buffer, size, offset);
+}
+
+namespace crema {
+namespace testing {
+namespace {
 
 /// The log of a child that ran `body`, which may end in any way and warn.
 RecordLog RecordedAnyhow(const std::function<void()>& body, ChildResult* result = nullptr) {
@@ -237,6 +254,78 @@ TEST(TrackTask, AChunkInsideATaskAndATaskInsideAChunkCountOnce) {
   EXPECT_LE(all_ns, *wall_ns + CounterToleranceNs(*wall_ns));
   EXPECT_GE(sums.Module("inside", "own_ns"), 10 * kMs);
   EXPECT_LT(sums.Module("around", "own_ns"), *wall_ns - 20 * kMs) << "the chunk inside is not its";
+}
+
+TEST(TrackTask, WhatGuardsReadIsOfOnePlaceHoweverLongItLasts) {
+  struct Walls {
+    std::int64_t inside_ns = 0, around_ns = 0;
+  };
+  const auto recorded = [](const std::function<void(const EventHandle&, const std::function<void()>&)>& open) {
+    const SharedValue<Walls> walls;
+    const RecordLog log = Recorded([&] {
+      TrackEvent event("raw", kSummed);
+      const auto work = [&] {
+        t_reads_slowly = false;
+        SpinWall(5 * kMs);
+        t_reads_slowly = true;
+      };
+      walls->around_ns = -WallNs();
+      {
+        TrackTask task(event.handle(), "around");
+        walls->inside_ns = -WallNs();
+        t_reads_slowly = true;
+        open(event.handle(), work);
+        t_reads_slowly = false;
+        walls->inside_ns += WallNs();
+      }
+      walls->around_ns += WallNs();
+    });
+    std::int64_t all_ns = SumsOf(log).OfTasks("own_ns");
+    for (const ChunkLine& chunk : log.chunks) {
+      all_ns += chunk.dataset == "of another thread"
+                    ? chunk.helper_scope_ns.value_or(0)
+                    : chunk.duration_ns() - chunk.inner_ns.value_or(0) - chunk.suspended_ns.value_or(0);
+    }
+    EXPECT_GE(all_ns, walls->inside_ns - CounterToleranceNs(walls->inside_ns));
+    EXPECT_LE(all_ns, walls->around_ns + CounterToleranceNs(walls->around_ns));
+    return walls->inside_ns;
+  };
+  EXPECT_GT(recorded([](const EventHandle&, const std::function<void()>& work) {
+              TrackMetrics chunk("inside");
+              work();
+            }),
+            8 * kMs)
+      << "nothing was read slowly";
+  recorded([](const EventHandle&, const std::function<void()>& work) {
+    TrackMetrics chunk("inside");
+    work();
+    chunk.Suspend();
+    SpinWall(kMs);
+    chunk.Resume();
+    work();
+  });
+  recorded([](const EventHandle&, const std::function<void()>& work) {
+    ChunkHandle handle;
+    std::atomic<bool> is_open{false}, is_over{false};
+    std::thread other([&] {
+      TrackMetrics chunk("of another thread");
+      handle = chunk.handle();
+      is_open = true;
+      while (!is_over) Sleep(kMs);
+    });
+    while (!is_open) Sleep(kMs / 10);
+    {
+      TrackHelper helper(handle);
+      work();
+    }
+    is_over = true;
+    other.join();
+  });
+  recorded([](const EventHandle& event, const std::function<void()>& work) {
+    TrackMetrics chunk("inside");
+    TrackTask task(event, "inside the chunk");
+    work();
+  });
 }
 
 TEST(TrackTask, ConditionsAreTasksOfNoEvent) {

@@ -254,8 +254,8 @@ ChunkState* ThreadState::OpenChunk() const noexcept {
   return nullptr;
 }
 
-void ThreadState::Push(OpenWork* frame, std::uint64_t use) noexcept {
-  NoteWorkChange(this, frame);
+void ThreadState::Push(OpenWork* frame, std::int64_t start_ns, std::uint64_t use) noexcept {
+  NoteWorkChange(this, frame, start_ns);
   frame->owner = this;
   frame->use = use != 0 ? use : (static_cast<std::uint64_t>(tid) << 32) + ++uses_;
   frame->outer = work;
@@ -268,8 +268,8 @@ void ThreadState::Push(OpenWork* frame, std::uint64_t use) noexcept {
   switches_.fetch_add(1, std::memory_order_release);
 }
 
-void ThreadState::Pop(OpenWork* frame) noexcept {
-  NoteWorkChange(this, frame->outer);
+void ThreadState::Pop(OpenWork* frame, std::int64_t stop_ns) noexcept {
+  NoteWorkChange(this, frame->outer, stop_ns);
   switches_.fetch_add(1);
   work = frame->outer;
   open_use.store(work == nullptr ? 0 : work->use, std::memory_order_release);
@@ -383,9 +383,9 @@ void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings
   LeaveOut(frame->outer_section, ticks, more_cpu_ns);
 }
 
-void TakeOff(ThreadState* thread, const TaskFrame& task) noexcept {
+void TakeOff(ThreadState* thread, const TaskFrame& task, std::uint64_t now_ticks) noexcept {
   FrameTime& inner = task.work->inner;
-  const std::uint64_t ticks = Ticks(thread) - task.start_ticks - (inner.ticks - task.inner_ticks);
+  const std::uint64_t ticks = now_ticks - task.start_ticks - (inner.ticks - task.inner_ticks);
   inner.ticks += ticks;
   AddTo(&inner.cpu_ns, task.cpu_ns);
   AddTo(&inner.wait_ns, task.wait_ns);
@@ -396,14 +396,15 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   Suspension suspension;
   suspension.open_section = thread->current.load(kRelaxed);
   suspension.readings.cpu_ns = ThreadCpu();
-  suspension.ticks = Ticks(thread);
+  const Instant now = recorder->clock.Now();
+  suspension.ticks = now.ticks;
   suspension.readings.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
   suspension.readings.usage = thread->kernel.Usage();
   suspension.allocations = AllocationsOfThread(*recorder);
   ReportToOuter(state, suspension.ticks, suspension.readings);
   TakeWaits(thread, state, {});
   thread->GiveAway(state, Depth(state->outer));
-  thread->Pop(state);
+  thread->Pop(state, now.monotonic_ns);
   PauseStacks(thread, suspension.readings.cpu_ns);
   state->owner = nullptr;
   state->outer = nullptr;
@@ -418,7 +419,8 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
   recorder->suspended.fetch_sub(1, kRelaxed);
-  const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
+  const Instant now = recorder->clock.Now();
+  const std::uint64_t pause_ticks = now.ticks - suspension.ticks;
   state->suspended_ticks += pause_ticks;
   state->start_ticks += pause_ticks;
   // Each reading's start moves by what passed while the chunk was suspended, on whichever thread it goes on.
@@ -438,7 +440,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
     open->uncaught_exceptions = *thread->uncaught_exceptions;
   }
   OccupyLane(recorder, *thread, state);
-  thread->Push(state, state->use);  // it is the same use: guards inside it go on too
+  thread->Push(state, now.monotonic_ns, state->use);  // it is the same use: guards inside it go on too
   thread->current.store(suspension.open_section, std::memory_order_release);
   return true;
 }
@@ -455,7 +457,7 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   std::swap(inside->holds_lane, state->holds_lane);
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;
-  thread->Push(state, state->use);
+  thread->Push(state, MonotonicNanoseconds(), state->use);
   thread->current.store(open_section, std::memory_order_release);
 }
 

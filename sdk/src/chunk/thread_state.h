@@ -97,10 +97,11 @@ struct ThreadState : ThreadContext {
   bool TakeOver(Recorder* recorder, ChunkState* frame) noexcept;
   /// Frames at `depth` and deeper, up to `top`, move one place out, and the one at `depth` to `top`.
   void Rotate(int depth, int top) noexcept;
-  /// Makes `frame` the innermost and its tree the one in use; `use` where it goes on with that use.
-  void Push(OpenWork* frame, std::uint64_t use = 0) noexcept;
-  /// Goes back to what was in use before `frame`, which must be the innermost.
-  void Pop(OpenWork* frame) noexcept;
+  /// Makes `frame` the innermost and its tree the one in use. Until `start_ns` (CLOCK_MONOTONIC) the time is that of
+  /// the task around it. `use` where it goes on with that use.
+  void Push(OpenWork* frame, std::int64_t start_ns, std::uint64_t use = 0) noexcept;
+  /// Goes back to what was in use before `frame`, which must be the innermost. `stop_ns`: when its time ended.
+  void Pop(OpenWork* frame, std::int64_t stop_ns) noexcept;
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
   /// the recorder's mutex; null when the thread is not to be caught between two trees.
   const SectionNode* OpenOutside() const noexcept;
@@ -170,7 +171,7 @@ struct TaskFrame;
 void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept;
 /// Takes the time of a task that ended off the chunk or helper scope around it, and off the sections that are open
 /// there.
-void TakeOff(ThreadState* thread, const TaskFrame& task) noexcept;
+void TakeOff(ThreadState* thread, const TaskFrame& task, std::uint64_t now_ticks) noexcept;
 /// Takes the chunk, which is the innermost of its thread, off that thread; its open sections go with it.
 void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept;
 /// Goes on with a suspended chunk on this thread, as its innermost; false when nested too deep.

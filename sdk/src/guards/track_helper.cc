@@ -30,7 +30,9 @@ bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* help
   if (prefix.broken() || !helper->data.Keep(prefix.text(), &helper->prefix)) return false;
   helper->section = handle.section;
   SetAllocationSite(recorder, helper);
-  helper->start_ns = MonotonicNanoseconds();
+  const Instant now = recorder.clock.Now();
+  helper->start_ns = now.monotonic_ns;
+  helper->start_ticks = now.ticks;
   if (chunk->active_helpers++ == 0) chunk->union_start_ns = helper->start_ns;
   return true;
 }
@@ -60,7 +62,7 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
 
 /// Recording was switched off: what the helper did is not known.
 void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
-  thread->Pop(helper);
+  thread->Pop(helper, MonotonicNanoseconds());
   FreeLane(recorder, *helper);
   const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
   if (helper->chunk->generation.load() != helper->generation) return;
@@ -91,12 +93,11 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->activities.Clear();
   helper->inner = helper->known_to_outer = {};
   helper->guard_is_gone.store(false);
-  helper->start_ticks = Ticks(thread);
   // Only a frame around this one needs to know what else the kernel counts.
   helper->at_start.usage = thread->work == nullptr ? ThreadUsage() : thread->kernel.Usage();
   helper->at_start.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
   helper->at_start.cpu_ns = ThreadCpu();
-  thread->Push(helper);
+  thread->Push(helper, helper->start_ns);
   scope_ = helper;
 }
 
@@ -121,8 +122,7 @@ TrackHelper::~TrackHelper() {
   }
   FrameReadings at_stop;
   at_stop.cpu_ns = ThreadCpu();
-  const std::int64_t stop_ns = MonotonicNanoseconds();
-  const std::uint64_t stop_ticks = Ticks(thread);
+  const Instant stop = recorder->clock.Now();
   at_stop.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
   if (helper->outer != nullptr) at_stop.usage = thread->kernel.Usage();
   TakeWaits(thread, helper, helper->prefix);
@@ -131,10 +131,10 @@ TrackHelper::~TrackHelper() {
     SectionNode* open = thread->current.load(std::memory_order_relaxed);
     ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
   }
-  thread->Pop(helper);
-  ReportToOuter(helper, stop_ticks, at_stop);
+  thread->Pop(helper, stop.monotonic_ns);
+  ReportToOuter(helper, stop.ticks, at_stop);
   FreeLane(recorder, *helper);
-  if (!Leave(*recorder, helper, stop_ns)) CountDropped();
+  if (!Leave(*recorder, helper, stop.monotonic_ns)) CountDropped();
 }
 
 }  // namespace crema

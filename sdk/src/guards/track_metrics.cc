@@ -66,7 +66,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->at_start.wait_ns = thread->ReadRunDelay(descriptors);
   state->at_start.cpu_ns = ThreadCpu();
   ResumeStacks(thread, state->at_start.cpu_ns);
-  thread->Push(state);
+  thread->Push(state, state->start.monotonic_ns);
   if (recorder->log.limits().is_stopped()) return;
   EncodeBegin(*recorder, state, &thread->line);
   state->has_begin_line = state->log->log.WriteOfChunk(thread->line, state->start.monotonic_ns);
@@ -106,7 +106,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   // The kernel's own peak, where this chunk raised it: between two readings more may have been in use.
   if (rss_peak_bytes > state->rss_peak_start_bytes) state->data.SawRss(*rss_peak_bytes);
   TakeWaits(thread, state, {});
-  thread->Pop(state);
+  thread->Pop(state, end.stop.monotonic_ns);
   PauseStacks(thread, at_stop.cpu_ns);
   ReportToOuter(state, end.stop.ticks, at_stop);
   {
@@ -149,7 +149,7 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   state->suspension.reset();
   while (!is_suspended && thread->Holds(state)) {
     FreeLane(recorder, *thread->work);
-    thread->Pop(thread->work);
+    thread->Pop(thread->work, MonotonicNanoseconds());
   }
   recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   state->log->chunks.fetch_add(1, std::memory_order_relaxed);
@@ -232,7 +232,7 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
   while (thread->work != nullptr && thread->work->guard_is_gone.load()) {
     if (thread->work->is_helper) {
       FreeLane(recorder, *thread->work);
-      thread->Pop(thread->work);
+      thread->Pop(thread->work, MonotonicNanoseconds());
     } else {  // as late as this: nobody else may touch what its thread works with
       End(recorder, thread, static_cast<ChunkState*>(thread->work));
     }
@@ -290,7 +290,7 @@ TrackMetrics::~TrackMetrics() {
     if (thread->work->is_helper) {
       CountMisuse("a chunk ended before the helper scope inside it: that one is not recorded");
       FreeLane(recorder, *thread->work);
-      thread->Pop(thread->work);
+      thread->Pop(thread->work, MonotonicNanoseconds());
       continue;
     }
     CountMisuse("a chunk ended before the chunk inside it, on the same thread: their times overlap (see Suspend)");

@@ -50,7 +50,8 @@ bool IsPartOf(const TaskFrame& inner, const TaskFrame& outer) {
 }
 
 /// Takes the innermost task off the thread, whose time has just been given to it. `is_known`: that it ended, and when.
-void PopTask(ThreadState* thread, ThreadTasks* tasks, TaskTable* table, std::int64_t now_ns, bool is_known) {
+void PopTask(ThreadState* thread, ThreadTasks* tasks, TaskTable* table, const Instant& now, bool is_known) {
+  const std::int64_t now_ns = now.monotonic_ns;
   TaskFrame& frame = tasks->frames[--tasks->depth];
   frame.use.store(0, kRelaxed);
   if (tasks->depth == 0) {
@@ -72,7 +73,7 @@ void PopTask(ThreadState* thread, ThreadTasks* tasks, TaskTable* table, std::int
       TaskFrame& outer = tasks->frames[tasks->depth - 1];
       outer.stolen_ns += IsPartOf(frame, outer) ? frame.stolen_ns : now_ns - frame.start_ns;
     }
-    if (frame.work != nullptr && frame.work == thread->work) TakeOff(thread, frame);
+    if (frame.work != nullptr && frame.work == thread->work) TakeOff(thread, frame, now.ticks);
   }
   if (frame.event == nullptr) return;
   if (frame.node >= 0) {
@@ -198,10 +199,10 @@ void EndTasksOfThread(Recorder* recorder, ThreadState* thread) noexcept {
   ThreadTasks* const tasks = thread->tasks.load(kRelaxed);
   if (tasks == nullptr) return;
   if (!IsSwitchedOff() || ProcessIsEnding()) {
-    const std::int64_t now_ns = TaskBoundary(thread);
+    const Instant now = TaskBoundary(thread);
     while (tasks->depth != 0) {
       CountMisuse("a thread ended inside a task: the task ended with it");
-      PopTask(thread, tasks, recorder->tasks.load(kRelaxed), now_ns, true);
+      PopTask(thread, tasks, recorder->tasks.load(kRelaxed), now, true);
     }
   }
   ThreadTimes times;
@@ -334,7 +335,8 @@ TrackTask::TrackTask(const EventHandle& event, std::string_view name, const Read
   TaskModule* const module = ModuleOf(table, tasks, name);
   const bool is_of_event = TaskTable::Acquire(event, recorder->pid);
   if (!is_of_event && event.slot != nullptr) CountLate(event, recorder->pid);
-  const std::int64_t now_ns = TaskBoundary(thread);
+  const Instant now = TaskBoundary(thread);
+  const std::int64_t now_ns = now.monotonic_ns;
   TaskFrame& frame = tasks->frames[tasks->depth];
   frame.thread = thread;
   frame.recorder_pid = recorder->pid;
@@ -347,7 +349,7 @@ TrackTask::TrackTask(const EventHandle& event, std::string_view name, const Read
   for (int i = 0; i < tasks->depth; ++i) frame.is_counted = frame.is_counted && tasks->frames[i].module != module;
   frame.work = thread->work;
   if (frame.work != nullptr) {
-    frame.start_ticks = Ticks(thread);
+    frame.start_ticks = now.ticks;
     frame.inner_ticks = frame.work->inner.ticks;
   }
   frame.uncaught_exceptions = *thread->uncaught_exceptions;
@@ -386,14 +388,14 @@ TrackTask::~TrackTask() {
   ThreadTasks* const tasks = thread->tasks.load(kRelaxed);
   TaskTable* const table = recorder->tasks.load(kRelaxed);
   const bool is_known = !IsSwitchedOff();
-  const std::int64_t now_ns = is_known ? TaskBoundary(thread) : 0;
+  const Instant now = is_known ? TaskBoundary(thread) : Instant{};
   if (!is_known) tasks->is_clock_known = false;
   while (true) {
     const bool is_own = &tasks->frames[tasks->depth - 1] == frame_;
     if (!is_own && is_known && !tasks->frames[tasks->depth - 1].guard_is_gone.load(kRelaxed)) {
       CountMisuse("a task ended before a task inside it, on the same thread: that one ended with it");
     }
-    PopTask(thread, tasks, table, now_ns, is_known);
+    PopTask(thread, tasks, table, now, is_known);
     if (is_own) return;
   }
 }

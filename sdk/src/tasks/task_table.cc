@@ -379,9 +379,11 @@ void TaskTable::Write(Recorder* recorder, bool is_last) noexcept {
   write();
 }
 
-std::int64_t TaskBoundary(ThreadState* thread) noexcept {
+namespace {
+
+/// Gives out what the thread did since its last boundary, up to `now_ns`.
+void DivideUntil(std::int64_t now_ns, ThreadState* thread) noexcept {
   ThreadTasks& tasks = *thread->tasks.load(kRelaxed);
-  const std::int64_t now_ns = MonotonicNanoseconds();
   TaskFrame* const top = tasks.depth != 0 ? &tasks.frames[tasks.depth - 1] : nullptr;
   const std::int64_t last_cpu_ns = tasks.last_cpu_ns.load(kRelaxed);
   const std::int64_t wall_ns = now_ns - tasks.last_ns.load(kRelaxed);
@@ -421,17 +423,27 @@ std::int64_t TaskBoundary(ThreadState* thread) noexcept {
   tasks.last_cpu_ns.store(cpu_ns, kRelaxed);
   tasks.is_clock_known = true;
   tasks.version.store(version + 2, std::memory_order_release);
-  return now_ns;
 }
 
-void NoteWorkChange(ThreadState* thread, const OpenWork* work) noexcept {
+}  // namespace
+
+Instant TaskBoundary(ThreadState* thread) noexcept {
+  Instant now;
+  // At once, and before the rest: what came between them would be both the task's and the chunk's, or neither's.
+  if (thread->work != nullptr) now.ticks = Ticks(thread);
+  now.monotonic_ns = MonotonicNanoseconds();
+  DivideUntil(now.monotonic_ns, thread);
+  return now;
+}
+
+void NoteWorkChange(ThreadState* thread, const OpenWork* work, std::int64_t now_ns) noexcept {
   ThreadTasks* const tasks = thread->tasks.load(kRelaxed);
   if (CREMA_LIKELY(tasks == nullptr || !tasks->is_clock_known)) return;
   if (IsSwitchedOff()) {
     tasks->is_clock_known = false;
     return;
   }
-  TaskBoundary(thread);
+  DivideUntil(now_ns, thread);
   tasks->is_between.store(tasks->depth == 0 && work == nullptr, kRelaxed);
 }
 

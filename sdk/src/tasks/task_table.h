@@ -277,10 +277,11 @@ class TaskTable {
 void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept;
 
 /// What the thread did since the last boundary belongs to its innermost task, to the chunk that it has open, or to the
-/// time between tasks. Returns the time. Only where `thread->tasks` is not null.
-std::int64_t TaskBoundary(ThreadState* thread) noexcept;
-/// The thread's innermost chunk or helper scope becomes this one: time until now is not its.
-void NoteWorkChange(ThreadState* thread, const OpenWork* work) noexcept;
+/// time between tasks. Returns the moment, in ticks only inside a chunk or helper scope. Only where `thread->tasks` is
+/// not null.
+Instant TaskBoundary(ThreadState* thread) noexcept;
+/// The thread's innermost chunk or helper scope became this one at `now_ns`: time until then is not its.
+void NoteWorkChange(ThreadState* thread, const OpenWork* work, std::int64_t now_ns) noexcept;
 /// A request of the event ends, on any thread.
 void EndRequest(EventSlot* slot, TaskModule* module, std::int32_t node, std::int64_t start_ns, std::int64_t bytes,
                 bool failed) noexcept;
