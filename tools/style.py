@@ -6,6 +6,7 @@
 - Only engines say Dask (docs/design.md, "A new engine").
 - No two types of the collector have one name, nor two helpers of a package: sources of a package are compiled as one.
 - A page for users, and the README, can be read in some minutes.
+- A metric that is read or set by its key is one of the catalogue's.
 - Messages and pages do not say "is no X" but "is not a X" (CONTRIBUTING.md, "Conventions").
 
 Prints one line for each finding. Exit status: 0 when there are none, 1 otherwise.
@@ -76,6 +77,15 @@ MOST_WORDS_OF_A_PAGE = 1500
 MOST_WORDS_OF_THE_README = 900
 INDEX = "docs/README.md"
 _PAGE = re.compile(r"\]\(([\w-]+\.md)[)#]")
+
+METRICS = "docs/metrics.md"
+LIVE_METRICS = "collector/server/live_document.cc"
+_METRIC_ROW = re.compile(r"^\| `([a-z]\w*\*?)`", re.MULTILINE)
+_LIVE_METRIC = re.compile(r'\{"(live_\w+)", "')
+_METRIC = re.compile(
+    r"\b(?:(?:[mM]etrics(?:\(\))?|patch)(?:\.|->)(?:Find|Get|Number|Reason|Set\w*)|Metric|FindMetric)"
+    r"\(\s*\"(\w+)\""
+)
 
 
 def own_numbers(texts: dict[str, str]) -> list[str]:
@@ -188,7 +198,32 @@ def no_nouns(texts: dict[str, str]) -> list[str]:
     return found
 
 
-RULES = (own_numbers, engines_named, idle_exceptions, shared_names, shared_helpers, long_pages, no_nouns)
+def unknown_metrics(texts: dict[str, str]) -> list[str]:
+    """Keys of metrics that neither docs/metrics.md, which the catalogue writes, nor the live server's table has."""
+    keys = [
+        re.escape(key).replace(r"\*", r"\w+") for key in _METRIC_ROW.findall(texts[METRICS].split("\n## Tables\n")[0])
+    ]
+    keys += _LIVE_METRIC.findall(texts[LIVE_METRICS])
+    known = re.compile("|".join(keys))
+    return [
+        f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match[1]} is not the key of a metric"
+        for path, text in texts.items()
+        if SOURCES.fullmatch(path)
+        for match in _METRIC.finditer(text)
+        if not known.fullmatch(match[1])
+    ]
+
+
+RULES = (
+    own_numbers,
+    engines_named,
+    idle_exceptions,
+    shared_names,
+    shared_helpers,
+    long_pages,
+    no_nouns,
+    unknown_metrics,
+)
 
 
 def main() -> int:

@@ -75,6 +75,16 @@ class StyleTest(unittest.TestCase):
         self.assertIn('"is no gate": say "is not"', found[0])
         self.assertEqual(style.no_nouns({"collector/cli/a_test.cc": '"is no gate"'}), [])
 
+    def test_a_metric_that_is_named_is_in_the_catalogue(self):
+        page = "| `wall_time` | s |\n| `chunk_rss_*` | B |\n\n## Tables\n\n| `share` | part |\n"
+        texts = {style.METRICS: page, style.LIVE_METRICS: '{"live_cores", "count"},\nmetrics.Set("live_cores", 1);\n'}
+        source = 'run.Metric("wall_time");\nmetrics->SetNull(\n    "chunk_rss_p50", "");\nstore->Set("run");\n'
+        self.assertEqual(style.unknown_metrics({**texts, "collector/a.cc": source}), [])
+        wrong = source.replace("time", "tim").replace("rss", "rs") + 'patch.Get("share");\nfacts.metrics().Find("x");\n'
+        found = style.unknown_metrics({**texts, "collector/a.cc": wrong})
+        places = [1, 2, 5, 6]
+        self.assertEqual([line.split(": ")[0] for line in found], [f"collector/a.cc:{place}" for place in places])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -77,9 +77,16 @@ class HeadersTest(unittest.TestCase):
             if header.name != "crema.h":
                 self.assertIn(f'#include "crema/{header.name}"', umbrella)
 
-    def test_clang_is_tried_too(self):
-        if "clang++" not in self.compilers:
-            self.skipTest("clang++ is not installed")
+    def test_each_compiler_would_find_a_warning(self):
+        for compiler in COMPILERS:
+            with self.subTest(compiler):
+                if compiler not in self.compilers:
+                    self.skipTest(f"{compiler} is not installed")
+                message = compile_text(
+                    compiler, "c++17", "int Cut(long a) { int b = a; { int b = 1; } return b; }\n", []
+                )
+                self.assertIn("conversion", message)
+                self.assertIn("shadow", message)
 
 
 if __name__ == "__main__":

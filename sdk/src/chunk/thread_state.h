@@ -100,7 +100,8 @@ struct ThreadState : ThreadContext {
   /// Makes `frame` the innermost and its tree the one in use. Until `start_ns` (CLOCK_MONOTONIC) the time is that of
   /// the task around it. `use` where it goes on with that use.
   void Push(OpenWork* frame, std::int64_t start_ns, std::uint64_t use = 0) noexcept;
-  /// Goes back to what was in use before `frame`, which must be the innermost. `stop_ns`: when its time ended.
+  /// Goes back to what was in use before `frame`, which must be the innermost. `stop_ns`: when its time ended;
+  /// not used where recording is off, as no clock may be read then.
   void Pop(OpenWork* frame, std::int64_t stop_ns) noexcept;
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
   /// the recorder's mutex; null when the thread is not to be caught between two trees.

@@ -62,7 +62,7 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
 
 /// Recording was switched off: what the helper did is not known.
 void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
-  thread->Pop(helper, MonotonicNanoseconds());
+  thread->Pop(helper, 0);
   FreeLane(recorder, *helper);
   const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
   if (helper->chunk->generation.load() != helper->generation) return;

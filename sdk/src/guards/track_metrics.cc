@@ -149,7 +149,7 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   state->suspension.reset();
   while (!is_suspended && thread->Holds(state)) {
     FreeLane(recorder, *thread->work);
-    thread->Pop(thread->work, MonotonicNanoseconds());
+    thread->Pop(thread->work, 0);
   }
   recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   state->log->chunks.fetch_add(1, std::memory_order_relaxed);

@@ -51,7 +51,6 @@ bool IsPartOf(const TaskFrame& inner, const TaskFrame& outer) {
 
 /// Takes the innermost task off the thread, whose time has just been given to it. `is_known`: that it ended, and when.
 void PopTask(ThreadState* thread, ThreadTasks* tasks, TaskTable* table, const Instant& now, bool is_known) {
-  const std::int64_t now_ns = now.monotonic_ns;
   TaskFrame& frame = tasks->frames[--tasks->depth];
   frame.use.store(0, kRelaxed);
   if (tasks->depth == 0) {
@@ -59,7 +58,7 @@ void PopTask(ThreadState* thread, ThreadTasks* tasks, TaskTable* table, const In
     tasks->is_between.store(thread->work == nullptr, kRelaxed);
   }
   TaskModule& module = *frame.module;
-  if (frame.is_counted) module.running.End(is_known ? now_ns : frame.start_ns);
+  if (frame.is_counted) module.running.End(is_known ? now.monotonic_ns : frame.start_ns);
   if (is_known) {
     module.count.fetch_add(1, kRelaxed);
     module.own_ns.fetch_add(frame.own_ns, kRelaxed);
@@ -71,14 +70,14 @@ void PopTask(ThreadState* thread, ThreadTasks* tasks, TaskTable* table, const In
     tasks->tasks.store(tasks->tasks.load(kRelaxed) + 1, kRelaxed);
     if (tasks->depth != 0) {
       TaskFrame& outer = tasks->frames[tasks->depth - 1];
-      outer.stolen_ns += IsPartOf(frame, outer) ? frame.stolen_ns : now_ns - frame.start_ns;
+      outer.stolen_ns += IsPartOf(frame, outer) ? frame.stolen_ns : now.monotonic_ns - frame.start_ns;
     }
     if (frame.work != nullptr && frame.work == thread->work) TakeOff(thread, frame, now.ticks);
   }
   if (frame.event == nullptr) return;
   if (frame.node >= 0) {
     // Both are kept where it is not known: no time passed.
-    const std::int64_t stop_ns = is_known ? now_ns : frame.start_ns;
+    const std::int64_t stop_ns = is_known ? now.monotonic_ns : frame.start_ns;
     frame.event->nodes->nodes[frame.node].stop_ns.store(stop_ns, std::memory_order_release);
   }
   if (is_known) {

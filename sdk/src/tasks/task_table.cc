@@ -166,6 +166,50 @@ void AppendEvent(const EventRow& row, const Clock& clock, JsonLine* line) {
   line->Raw("}");
 }
 
+/// Gives out what the thread did since its last boundary, up to `now_ns`.
+void DivideUntil(std::int64_t now_ns, ThreadState* thread) noexcept {
+  ThreadTasks& tasks = *thread->tasks.load(kRelaxed);
+  TaskFrame* const top = tasks.depth != 0 ? &tasks.frames[tasks.depth - 1] : nullptr;
+  const std::int64_t last_cpu_ns = tasks.last_cpu_ns.load(kRelaxed);
+  const std::int64_t wall_ns = now_ns - tasks.last_ns.load(kRelaxed);
+  std::int64_t cpu_ns = last_cpu_ns + wall_ns;
+  if (top != nullptr || wall_ns > kShortGapNs || !tasks.is_clock_known) cpu_ns = ThreadCpuNanoseconds();
+  if (cpu_ns == kUnknownCpu) cpu_ns = last_cpu_ns;
+  // Only this thread writes it.
+  const std::uint32_t version = tasks.version.load(kRelaxed);
+  tasks.version.store(version + 1, kRelaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  if (tasks.is_clock_known) {
+    // What does not fit into this piece is of the next one: clocks are not read at one moment.
+    const std::int64_t own_cpu_ns = std::clamp<std::int64_t>(cpu_ns - last_cpu_ns, 0, wall_ns);
+    std::int64_t wait_ns = 0;
+    if (wall_ns - own_cpu_ns > kLongPauseNs) {
+      const ErrnoAndCancelGuard guard;
+      Recorder* const recorder = CurrentRecorder();
+      const MaybeInteger delay_ns = recorder == nullptr ? std::nullopt : thread->ReadRunDelay(&recorder->descriptors);
+      wait_ns = std::clamp<std::int64_t>(delay_ns.value_or(0) - tasks.last_delay_ns, 0, wall_ns - own_cpu_ns);
+      tasks.last_delay_ns += wait_ns;
+    }
+    cpu_ns = last_cpu_ns + own_cpu_ns;
+    const bool is_in_chunk = thread->work != (top != nullptr ? top->work : nullptr);
+    if (top != nullptr && !is_in_chunk) {
+      top->own_ns += wall_ns;
+      top->cpu_ns += own_cpu_ns;
+      top->wait_ns += wait_ns;
+    }
+    if (!is_in_chunk) {
+      std::atomic<std::int64_t>* const sums = &tasks.times[top != nullptr ? ThreadTimes::kTask : ThreadTimes::kBetween];
+      Raise(&sums[0], wall_ns);
+      Raise(&sums[1], own_cpu_ns);
+      if (wait_ns != 0) Raise(&sums[2], wait_ns);
+    }
+  }
+  tasks.last_ns.store(now_ns, kRelaxed);
+  tasks.last_cpu_ns.store(cpu_ns, kRelaxed);
+  tasks.is_clock_known = true;
+  tasks.version.store(version + 2, std::memory_order_release);
+}
+
 }  // namespace
 
 TaskTable* TaskTable::Make(Recorder* recorder) noexcept {
@@ -378,54 +422,6 @@ void TaskTable::Write(Recorder* recorder, bool is_last) noexcept {
   for (const TaskModule& other : other_) append(&other);
   write();
 }
-
-namespace {
-
-/// Gives out what the thread did since its last boundary, up to `now_ns`.
-void DivideUntil(std::int64_t now_ns, ThreadState* thread) noexcept {
-  ThreadTasks& tasks = *thread->tasks.load(kRelaxed);
-  TaskFrame* const top = tasks.depth != 0 ? &tasks.frames[tasks.depth - 1] : nullptr;
-  const std::int64_t last_cpu_ns = tasks.last_cpu_ns.load(kRelaxed);
-  const std::int64_t wall_ns = now_ns - tasks.last_ns.load(kRelaxed);
-  std::int64_t cpu_ns = last_cpu_ns + wall_ns;
-  if (top != nullptr || wall_ns > kShortGapNs || !tasks.is_clock_known) cpu_ns = ThreadCpuNanoseconds();
-  if (cpu_ns == kUnknownCpu) cpu_ns = last_cpu_ns;
-  // Only this thread writes it.
-  const std::uint32_t version = tasks.version.load(kRelaxed);
-  tasks.version.store(version + 1, kRelaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  if (tasks.is_clock_known) {
-    // What does not fit into this piece is of the next one: clocks are not read at one moment.
-    const std::int64_t own_cpu_ns = std::clamp<std::int64_t>(cpu_ns - last_cpu_ns, 0, wall_ns);
-    std::int64_t wait_ns = 0;
-    if (wall_ns - own_cpu_ns > kLongPauseNs) {
-      const ErrnoAndCancelGuard guard;
-      Recorder* const recorder = CurrentRecorder();
-      const MaybeInteger delay_ns = recorder == nullptr ? std::nullopt : thread->ReadRunDelay(&recorder->descriptors);
-      wait_ns = std::clamp<std::int64_t>(delay_ns.value_or(0) - tasks.last_delay_ns, 0, wall_ns - own_cpu_ns);
-      tasks.last_delay_ns += wait_ns;
-    }
-    cpu_ns = last_cpu_ns + own_cpu_ns;
-    const bool is_in_chunk = thread->work != (top != nullptr ? top->work : nullptr);
-    if (top != nullptr && !is_in_chunk) {
-      top->own_ns += wall_ns;
-      top->cpu_ns += own_cpu_ns;
-      top->wait_ns += wait_ns;
-    }
-    if (!is_in_chunk) {
-      std::atomic<std::int64_t>* const sums = &tasks.times[top != nullptr ? ThreadTimes::kTask : ThreadTimes::kBetween];
-      Raise(&sums[0], wall_ns);
-      Raise(&sums[1], own_cpu_ns);
-      if (wait_ns != 0) Raise(&sums[2], wait_ns);
-    }
-  }
-  tasks.last_ns.store(now_ns, kRelaxed);
-  tasks.last_cpu_ns.store(cpu_ns, kRelaxed);
-  tasks.is_clock_known = true;
-  tasks.version.store(version + 2, std::memory_order_release);
-}
-
-}  // namespace
 
 Instant TaskBoundary(ThreadState* thread) noexcept {
   Instant now;
