@@ -56,20 +56,19 @@ void ProcessCpu::AddUnknown(int64_t start_ns, int64_t stop_ns) {
 
 std::vector<OutsideCpu> ProcessCpu::Find() const {
   std::vector<OutsideCpu> stretches;
-  std::optional<Reading> from;  // the last one without an open chunk, with the sums since then
+  std::optional<OutsideCpu> stretch;  // since the last reading without an open chunk
   int64_t open = 0;
-  for (const Reading& reading : readings_) {
-    open += reading.opened;
-    if (open == 0) {
-      if (from.has_value()) {
-        const int64_t cpu_ns = reading.cpu_ns - from->cpu_ns - from->chunk_cpu_ns - from->unknown_ns;
-        if (cpu_ns > 0) stretches.push_back({from->time_ns, reading.time_ns, cpu_ns});
-      }
-      from = reading;
-    } else if (from.has_value()) {
-      from->chunk_cpu_ns += reading.chunk_cpu_ns;
-      from->unknown_ns += reading.unknown_ns;
+  for (size_t i = 0; i < readings_.size(); ++i) {
+    if (stretch.has_value()) {
+      const Reading& last = readings_[i - 1];
+      const int64_t rise_ns = readings_[i].cpu_ns - last.cpu_ns;
+      stretch->cpu_ns += rise_ns - last.chunk_cpu_ns - last.unknown_ns;
+      if (rise_ns > 0) stretch->pieces.push_back({last.time_ns, readings_[i].time_ns, rise_ns});
     }
+    open += readings_[i].opened;
+    if (open != 0) continue;
+    if (stretch.has_value() && stretch->cpu_ns > 0) stretches.push_back(*std::move(stretch));
+    stretch.emplace();
   }
   return stretches;
 }
@@ -116,8 +115,10 @@ FreeByStretch::FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu
     : cpu_(std::move(cpu)), wait_(std::move(wait)), life_(life) {
   for (const auto* stretches : {&cpu_, &wait_}) {
     for (const OutsideCpu& stretch : *stretches) {
-      boundaries_ns_.push_back(life_.Clip(stretch.start_ns));
-      boundaries_ns_.push_back(life_.Clip(stretch.stop_ns));
+      for (const OutsideCpu::Piece& piece : stretch.pieces) {
+        boundaries_ns_.push_back(life_.Clip(piece.start_ns));
+        boundaries_ns_.push_back(life_.Clip(piece.stop_ns));
+      }
     }
   }
   absl::c_sort(boundaries_ns_);
@@ -132,25 +133,41 @@ FreeTime& FreeByStretch::At(int64_t time_ns) {
 
 FreeTime FreeByStretch::Take(const std::vector<OutsideCpu>& stretches) {
   FreeTime taken_of;
+  const auto after = [this](int64_t boundary_ns) {
+    return absl::c_upper_bound(boundaries_ns_, life_.Clip(boundary_ns)) - boundaries_ns_.begin();
+  };
   for (const OutsideCpu& stretch : stretches) {
-    const auto after = [this](int64_t boundary_ns) {
-      return static_cast<size_t>(absl::c_upper_bound(boundaries_ns_, life_.Clip(boundary_ns)) - boundaries_ns_.begin());
+    struct Place {
+      absl::Span<FreeTime> free;
+      LaneTimeSum whole = 0;
+      LaneTimeSum most = 0;
     };
-    const size_t begin = after(stretch.start_ns);
-    const size_t end = std::max(begin, after(stretch.stop_ns));
-    LaneTimeSum whole = 0;
-    for (size_t i = begin; i < end; ++i) whole += free_[i].sum();
-    const int64_t inside_ns = life_.Clip(stretch.stop_ns) - life_.Clip(stretch.start_ns);
-    const LaneTimeSum cpu_ns = LaneTimeSum{stretch.cpu_ns} * inside_ns / (stretch.stop_ns - stretch.start_ns);
-    const LaneTimeSum taken = std::min(whole, cpu_ns * kOneLane);
+    std::vector<Place> places;
+    LaneTimeSum all_ns = 0, inside_ns = 0, most = 0;
+    for (const OutsideCpu::Piece& piece : stretch.pieces) {
+      const int64_t life_ns = life_.Clip(piece.stop_ns) - life_.Clip(piece.start_ns);
+      const LaneTimeSum most_ns = LaneTimeSum{piece.most_ns} * life_ns / (piece.stop_ns - piece.start_ns);
+      all_ns += piece.most_ns;
+      inside_ns += most_ns;
+      const size_t begin = after(piece.start_ns);
+      Place& place = places.emplace_back(Place{absl::MakeSpan(free_).subspan(begin, after(piece.stop_ns) - begin)});
+      for (const FreeTime& free : place.free) place.whole += free.sum();
+      place.most = std::min(place.whole, most_ns * kOneLane);
+      most += place.most;
+    }
+    const LaneTimeSum taken = std::min(most, stretch.cpu_ns * inside_ns / all_ns * kOneLane);
     if (taken <= 0) continue;
-    const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
-    for (size_t i = begin; i < end; ++i) {
-      for (const auto part : FreeTime::kParts) {
-        const auto rounded = static_cast<LaneTimeSum>(static_cast<long double>(free_[i].*part) * share);
-        const LaneTimeSum of_part = std::min(free_[i].*part, rounded);
-        free_[i].*part -= of_part;
-        taken_of.*part += of_part;
+    for (const Place& place : places) {
+      if (place.most == 0) continue;
+      const long double share = static_cast<long double>(taken) / static_cast<long double>(most) *
+                                static_cast<long double>(place.most) / static_cast<long double>(place.whole);
+      for (FreeTime& free : place.free) {
+        for (const auto part : FreeTime::kParts) {
+          const auto rounded = static_cast<LaneTimeSum>(static_cast<long double>(free.*part) * share);
+          const LaneTimeSum of_part = std::min(free.*part, rounded);
+          free.*part -= of_part;
+          taken_of.*part += of_part;
+        }
       }
     }
   }

@@ -10,16 +10,21 @@
 
 namespace crema {
 
-/// So much CPU, or run delay, of a process is of no chunk and no task, between two readings of its sum.
+/// So much CPU, or run delay, of a process is of no chunk and no task.
 struct OutsideCpu {
-  int64_t start_ns = 0;  ///< Unix time
-  int64_t stop_ns = 0;
+  /// Between two readings of the process's sum, in Unix time.
+  struct Piece {
+    int64_t start_ns = 0;
+    int64_t stop_ns = 0;
+    int64_t most_ns = 0;  ///< by how much the sum rose: no more of `cpu_ns` is in this piece
+  };
   int64_t cpu_ns = 0;
+  std::vector<Piece> pieces;  ///< in order of time; those in which nothing rose are left out
 };
 
 /// Compares the CPU time of one process, or its run delay, with that of its chunks. A chunk does not say when it
 /// computed, so only readings at which no chunk was open are compared: what is reported is exact between them, and
-/// nothing is reported before the first and after the last.
+/// nothing is reported before the first and after the last. The readings between them limit where it can have been.
 class ProcessCpu {
  public:
   enum class Quantity : uint8_t { kCpu, kRunDelay };
@@ -101,8 +106,8 @@ class FreeByStretch {
   }
   /// Where free time from this moment on is added. Moments come in order.
   FreeTime& At(int64_t time_ns);
-  /// All free time: the CPU of each stretch takes the same share of all that was free in it, at most all; so does the
-  /// run delay of what that leaves.
+  /// All free time: the CPU of each stretch takes what was free in its pieces, in each of them at most what the process
+  /// used there; so does the run delay of what that leaves.
   FreeParts Split();
 
  private:

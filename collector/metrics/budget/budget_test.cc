@@ -301,14 +301,37 @@ TEST(Budget, FillsFreeLanesWithCpuOutsideChunks) {
     planted.AddSample(process, time, cpu);
   }
   planted.AddChunk(process, 5.5, 9.5).cpu_ns = 2 * kSecondNs;
-  // From 5 to 10 s no sample is without the chunk: 3 s of CPU, 2 of them the chunk's, so 1 s fills 6 free lane seconds.
+  // From 5 to 10 s no sample is without the chunk: 3 s of CPU, 2 of them the chunk's. The other one was after 7 s; each
+  // second since then can have a third of it, the last one has 0.5 free lane seconds in the chunk and 1 after it.
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 2},
                        {"blocked", 2},
                        {"process_cpu", 4 + 1},
-                       {"startup", 4 + 2 + 1 - 1.0 / 6},
-                       {"idle", 4 * (1 - 1.0 / 6)},
-                       {"shutdown", 1 - 1.0 / 6 + 4}});
+                       {"startup", 4 + 2 + 1},
+                       {"idle", 4 - 1.0 / 3 * (1 + 1 + 0.5 / 1.5)},
+                       {"shutdown", 1 + 4 - 1.0 / 3 * 1 / 1.5}});
+}
+
+// Four threads take turns on two cores, between their chunks, too; only 0.2 s of that can have been before the chunks.
+TEST(Budget, DoesNotCallFreeCoresWaitingForWhatWaitedWhileNoCoreWasFree) {
+  PlantedRun planted(12);
+  const uint32_t process = planted.AddProcess(0, 12, 2);
+  for (const auto& [time, cpu, delay] :
+       std::vector<std::tuple<double, double, double>>{{1, 0, 0}, {2, 0, 0}, {3, 0, 0.2}, {10, 7.5, 8}, {12, 7.5, 8}}) {
+    planted.AddSample(process, time, cpu);
+    planted.processes[process].samples.back().run_delay_ns = Ns(delay);
+  }
+  for (int lane = 0; lane < 2; ++lane) {
+    AttemptRow& chunk = planted.AddChunk(process, 2.5, 10);
+    chunk.cpu_ns = Ns(3.75);
+    chunk.cpu_wait_ns = 2 * kSecondNs;
+  }
+  ExpectParts(planted.Compute(), {{"compute", 7.5},
+                                  {"cpu_wait", 4},
+                                  {"blocked", 3.5},
+                                  {"process_cpu_wait", 0.2},
+                                  {"startup", 5 - 0.2},
+                                  {"shutdown", 4}});
 }
 
 // The process waits for a CPU for 3 of the 4 s before its first chunk, and for one of two idle seconds; the chunk waits
