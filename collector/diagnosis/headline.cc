@@ -313,8 +313,9 @@ std::string NoChunk(const Measurement& measurement) {
   if (efficiency.has_value() && cores > 0) {
     text += fmt::format(", on average {:.1f} of {}", *efficiency * cores, Counted(cores, "core", "cores"));
   }
-  if (const double wait = TreeCpuWait(measurement); RuleOf("cpu-contention").threshold.Holds(wait / (cpu + wait))) {
-    text += fmt::format("; its threads waited for a CPU for {}", HumanDuration(wait));
+  const double wait = measurement.Metric("tree_cpu_wait").value_or(0);
+  if (RuleOf("cpu-contention").threshold.Holds(wait / (cpu + wait))) {
+    text += fmt::format("; its threads waited for a CPU for {} of core time", HumanDuration(wait));
   }
   if (cpu > 0 && kMuchInKernel.Holds(*system / cpu)) {
     text += fmt::format("; {} of the CPU time was in the kernel", HumanPercent(*system / cpu));

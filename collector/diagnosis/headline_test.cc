@@ -435,12 +435,12 @@ TEST(Headline, FallsBackToTheProcessTreeWhereNoChunkWasRecorded) {
   EXPECT_EQ(Headline(document), "No chunk was recorded; the command used 4.20 s of CPU.");
   document["metrics"]["allocated_cores"] = 2;
   EXPECT_EQ(Headline(document), "No chunk was recorded; the command used 4.20 s of CPU, on average 0.8 of 2 cores.");
-  document["processes"] = {{{"name", "make"}, {"cpu_wait", 1.5}}};
+  document["metrics"]["tree_cpu_wait"] = 1.5;
   EXPECT_EQ(
       Headline(document),
       "No chunk was recorded; the command used 4.20 s of CPU, on average 0.8 of 2 cores; its threads waited for a "
-      "CPU for 1.50 s.");
-  document.erase("processes");
+      "CPU for 1.50 s of core time.");
+  document["metrics"].erase("tree_cpu_wait");
   document["metrics"]["tree_cpu_system"] = 3.9;
   document["metrics"]["tree_write_bytes"] = 3.02e8;
   EXPECT_EQ(

@@ -298,16 +298,29 @@ std::optional<double> ExcessOfOthers(const Measurement& measurement, const Expec
   return others;
 }
 
+/// How many times what the fits give the chunks of those took that are not slow: all may have had slow chunks. 0: none.
+double UsualFactor(const Measurement& measurement, std::string_view by, const Bound& factor) {
+  double duration = 0, predicted = 0;
+  for (const ExpectedTimeRow& row : measurement.expected_time) {
+    const double of_row = row.predicted.value_or(0);
+    if (row.by.str() != by || of_row <= 0 || factor.Holds(row.duration.value_or(0) / of_row)) continue;
+    duration += row.duration.value_or(0);
+    predicted += of_row;
+  }
+  return predicted > 0 ? std::max(1.0, duration / predicted) : 0;
+}
+
 SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bound& attempts, const Bound& factor) {
   SlowOnes found;
   double largest = 0;
+  const double usual = UsualFactor(measurement, by, factor);
   for (const ExpectedTimeRow& row : measurement.expected_time) {
     if (row.by.str() != by || row.name.str().empty() || row.name.str() == kOtherName) continue;  // stands for many
     ++found.seen;
     double duration = row.duration.value_or(0);
     const double predicted = row.predicted.value_or(0);
     if (!attempts.Holds(row.attempts.value_or(0)) || predicted <= 0) continue;
-    if (!factor.Holds(duration / predicted)) continue;
+    if (usual <= 0 || !factor.Holds(duration / predicted / usual)) continue;
     if (by == "file") {
       const std::optional<double> others = ExcessOfOthers(measurement, row);
       if (!others.has_value() || !factor.Holds((duration - *others) / predicted)) continue;

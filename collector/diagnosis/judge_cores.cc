@@ -513,7 +513,7 @@ void JudgeCommand(const JudgedRun& run) {
     run.Add("cpu-contention", waited,
             fmt::format("Threads of the command were runnable but got no CPU for {} of the core-seconds.",
                         HumanPercent(waited)),
-            {{"processes.cpu_wait", TreeCpuWait(measurement)}}, waited);
+            {{"tree_cpu_wait", run.Metric("tree_cpu_wait")}}, waited);
   }
   const double system = budget->Share(kTreeKernel);
   const double of_cpu = system > 0 ? system / (system + budget->Share(kTreeProgram)) : 0;

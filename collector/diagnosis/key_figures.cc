@@ -448,10 +448,6 @@ bool IsProcessTreeOnly(const Measurement& measurement) {
          measurement.workers.empty() && measurement.fine.empty();
 }
 
-double TreeCpuWait(const Measurement& measurement) {
-  return SumOf<double>(measurement.processes, [](const ProcessUseRow& row) { return row.cpu_wait.value_or(0); });
-}
-
 std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   const std::optional<double> user = measurement.Metric("tree_cpu_user"),
                               system = measurement.Metric("tree_cpu_system");
@@ -463,7 +459,7 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   if (!(budget.core_seconds > 0)) return std::nullopt;
   const double left = budget.core_seconds - *user - *system;
   budget.parts = {{kTreeProgram, "cpu", *user}, {kTreeKernel, "opening", *system}};
-  const double wait = std::min(left, TreeCpuWait(measurement));
+  const double wait = std::min(left, measurement.Metric("tree_cpu_wait").value_or(0));
   if (wait > 0) budget.parts.push_back({kTreeWait, "wait", wait});
   budget.parts.push_back({"Not used by it", "idle", left - wait});
   for (TreeBudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;

@@ -154,9 +154,6 @@ struct TreeBudget {
   double Share(std::string_view part) const;
 };
 
-/// Seconds for which threads of the command's processes were ready to run and had no CPU, as far as samples show it.
-double TreeCpuWait(const Measurement& measurement);
-
 /// nullopt where CPU time, cores or wall time are not known.
 std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement);
 

@@ -97,6 +97,14 @@ TEST(SlowWorker, IsNotJudgedAloneNorOnAFewChunks) {
   EXPECT_THAT(VerdictIds(document), Not(Contains("slow-worker")));
 }
 
+TEST(SlowWorker, IsNoneWhereTheOthersAreAsSlow) {
+  Json document = HealthyRun();
+  for (int row : {0, 1, 2, 3}) document["expected_time"][row]["duration"] = row == 0 ? 36.0 : 34.0;
+  EXPECT_THAT(VerdictIds(document), Not(Contains("slow-worker"))) << "slow chunks are everywhere";
+  document["expected_time"][0]["duration"] = 60.0;
+  EXPECT_THAT(VerdictIds(document), Contains("slow-worker"));
+}
+
 TEST(SlowWorker, IsNoneWithoutAName) {
   Json document = HealthyRun();
   document["expected_time"][0]["duration"] = document["expected_time"][5]["duration"] = 100.0;

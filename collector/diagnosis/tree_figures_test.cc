@@ -54,15 +54,12 @@ TEST(TreeBudget, AddsUpToTheCoresThatTheCommandWasGiven) {
   EXPECT_DOUBLE_EQ(budget->parts[0].share, 0.2);
   EXPECT_DOUBLE_EQ(budget->parts[1].share, 0.05);
   EXPECT_DOUBLE_EQ(budget->parts[2].core_seconds, 30);
-  measurement.processes.resize(2);
-  measurement.processes[0].cpu_wait = 5;
-  measurement.processes[1].cpu_wait = 3;
+  measurement.metrics.Set("tree_cpu_wait", 8.0);
   const TreeBudget waiting = *ReadTreeBudget(measurement);
   ASSERT_EQ(waiting.parts.size(), 4u);
   EXPECT_EQ(waiting.parts[2].name, "Waiting for a CPU");
   EXPECT_DOUBLE_EQ(waiting.parts[2].core_seconds, 8);
   EXPECT_DOUBLE_EQ(waiting.parts[3].core_seconds, 22);
-  measurement.processes.clear();
   measurement.metrics.Set("allocated_cores", 0.5);
   EXPECT_DOUBLE_EQ(ReadTreeBudget(measurement)->parts[2].core_seconds, 0) << "it used more than it was given";
   measurement.metrics.SetNull("allocated_cores", "not measured");

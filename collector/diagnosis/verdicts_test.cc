@@ -658,7 +658,7 @@ TEST(Verdicts, NameWhatHeldUpACommandWithoutChunks) {
   document["metrics"] = {{"wall_time", 10}, {"allocated_cores", 4}, {"tree_cpu_user", 8}, {"tree_cpu_system", 2}};
   EXPECT_THAT(Judge(MeasurementOf(document)), testing::IsEmpty());
   document["metrics"]["tree_cpu_system"] = 6;
-  document["processes"] = {{{"name", "make"}, {"cpu_wait", 12}}};
+  document["metrics"]["tree_cpu_wait"] = 12;
   EXPECT_THAT(VerdictIds(document), ElementsAre("cpu-contention", "kernel-time"));
   EXPECT_EQ(FindVerdict(document, "cpu-contention").sentence,
             "Threads of the command were runnable but got no CPU for 30 % of the core-seconds.");

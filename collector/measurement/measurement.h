@@ -14,7 +14,7 @@ namespace crema {
 
 /// A reader refuses another major number; `schema_minor` only adds.
 inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
-inline constexpr int kMeasurementSchemaMinor = 10;  ///< docs/changelog.md says what each number brought
+inline constexpr int kMeasurementSchemaMinor = 11;  ///< docs/changelog.md says what each number brought
 
 // The finished figures: every key of the metric set with its value, or with the reason why there is none.
 

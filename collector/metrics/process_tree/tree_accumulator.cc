@@ -32,6 +32,7 @@ std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key)
            "was of a real-time class, which must not wait for the reading";
   }
   if (key == "tree_peak_swap_bytes") return "the kernel has no VmSwap, or the run ended before its first sample";
+  if (key == "tree_cpu_wait") return "the kernel has no /proc/PID/schedstat, or the number of cores is not known";
   if (IsIo(key)) return "/proc/PID/io could not be read";
   if (BeginsWith(key, "net_")) return "/proc/net/dev could not be read";
   if (key == "major_faults" || key == "context_switches_involuntary") {
@@ -166,7 +167,9 @@ std::optional<TreeFigures> TreeAccumulator::Finalize() const {
   int64_t stop_ns = 0;
   figures.totals = WithTruePeaks(*by_start.front());
   for (const TreeRun* tree : by_start) {
-    if (tree != by_start.front()) figures.totals = Together(figures.totals, WithTruePeaks(*tree));
+    const bool is_first = tree == by_start.front();
+    if (!is_first) figures.totals = Together(figures.totals, WithTruePeaks(*tree));
+    figures.cpu_wait_ns = is_first ? tree->cpu_wait_ns : Sum(figures.cpu_wait_ns, tree->cpu_wait_ns);
     figures.origin = std::max(figures.origin, tree->run.origin);
     figures.last_ns = std::max({figures.last_ns, tree->last_ns, tree->run.start_ns});
     figures.samples += tree->samples;
@@ -241,6 +244,7 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
   const TreeTotals totals = figures.has_value() ? figures->totals : TreeTotals();
   set("tree_cpu_user", OptionalSeconds(totals.cpu_user_ns));
   set("tree_cpu_system", OptionalSeconds(totals.cpu_system_ns));
+  if (figures.has_value()) set("tree_cpu_wait", OptionalSeconds(figures->cpu_wait_ns));
   set("process_peak_rss_bytes", totals.process_peak_rss_bytes);
   set("tree_peak_rss_bytes", totals.tree_peak_rss_bytes);
   set("tree_peak_pss_bytes", totals.tree_peak_pss_bytes);

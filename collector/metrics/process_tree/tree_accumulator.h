@@ -13,6 +13,7 @@ namespace crema {
 /// the smallest. `commit` is empty where they differ, or one does not know it.
 struct TreeFigures : TreeRunFact {
   TreeTotals totals;
+  std::optional<int64_t> cpu_wait_ns;  ///< of core time; see `TreeRun`
   std::optional<int64_t> stop_ns;  ///< latest command's end; absent while one has none
   int64_t last_ns = 0;             ///< latest time stamp, for bounds where there is no end
   std::optional<int> exit_status;  ///< of one command; of several: the first that is not 0

@@ -162,6 +162,26 @@ TEST(TreeAccumulator, PssReadFarFromThePeakOfMemoryIsNoPeak) {
   }
 }
 
+// Two cores for 10 s: nobody wants one for 5 s, then four threads want all of them, and get 3 s.
+TEST(TreeAccumulator, ThreadsWaitForNoMoreThanTheCoresThatTheyCouldHaveHad) {
+  TreeRun run = RunOn("a", 0);
+  run.run.allocated_cores = 2;
+  for (int64_t second = 1; second <= 10; ++second) {
+    const int64_t busy = std::max<int64_t>(0, second - 5);
+    TreeSampleFact sample = Sample(second * kSecondNs, 1, busy * kSecondNs * 3 / 5);
+    for (int64_t pid = 1; pid <= 4; ++pid) {
+      if (busy > 0) sample.process_rows.push_back({pid, 5 * kSecondNs, 1, {}, 1});
+      if (busy > 0) sample.process_rows.back().counts.run_delay_ns = busy * kSecondNs * 17 / 20;
+    }
+    run.Add(sample);
+  }
+  TreeAccumulator trees;
+  trees.Add(std::move(run));
+  MetricSet metrics;
+  SetTreeMetrics(trees.Finalize(), 10.0, {}, &metrics);
+  EXPECT_DOUBLE_EQ(*metrics.Number("tree_cpu_wait"), 2 * 5 - 3.0) << "not 4 x 5 - 3, and not 2 x 10 - 3";
+}
+
 TEST(TreeAccumulator, SamplesGoToTheProcessWhoseStartIsNearest) {
   TreeRun run = RunOn("a", 0);
   for (int64_t start_ns : {50 * kSecondNs, 90 * kSecondNs}) {

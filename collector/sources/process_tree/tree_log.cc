@@ -218,7 +218,24 @@ ProcessCounts TreeRun::CountsOf(const std::pair<int64_t, int64_t>& pid_and_start
   return ValueOr(counts, pid_and_start, ProcessCounts());
 }
 
+void TreeRun::AddCpuWait(const TreeSampleFact& sample) {
+  std::optional<int64_t> waited_ns;
+  for (const TreeProcessFact& row : sample.process_rows) {
+    if (!row.counts.run_delay_ns.has_value()) continue;
+    const std::vector<ProcessSample>& before = processes[{row.pid, row.start_ns}];
+    const int64_t known_ns = before.empty() ? 0 : before.back().run_delay_ns.value_or(0);
+    waited_ns = waited_ns.value_or(0) + std::max<int64_t>(0, *row.counts.run_delay_ns - known_ns);
+  }
+  if (!waited_ns.has_value() || !run.allocated_cores.has_value()) return;
+  const int64_t cpu_ns =
+      sample.cpu_user_ns + sample.cpu_system_ns - totals.cpu_user_ns.value_or(0) - totals.cpu_system_ns.value_or(0);
+  const int64_t since_ns = sample.time_ns - (samples > 0 ? last_sample_ns_ : run.start_ns);
+  const auto core_ns = static_cast<int64_t>(*run.allocated_cores * static_cast<double>(since_ns));
+  cpu_wait_ns = cpu_wait_ns.value_or(0) + std::clamp<int64_t>(core_ns - cpu_ns, 0, *waited_ns);
+}
+
 void TreeRun::Add(const TreeSampleFact& sample) {
+  AddCpuWait(sample);
   if (samples > 0) largest_gap_ns = std::max(largest_gap_ns, sample.time_ns - last_sample_ns_);
   ++samples;
   last_sample_ns_ = sample.time_ns;
