@@ -1,13 +1,11 @@
 #include "collector/charts/chart.h"
 
-#include "absl/status/status.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

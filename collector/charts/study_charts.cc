@@ -7,7 +7,6 @@
 #include "collector/idioms/sequences.h"
 #include "collector/prediction/prediction.h"
 #include "collector/scaling/scaling_study.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

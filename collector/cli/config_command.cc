@@ -149,14 +149,9 @@ struct ShellCompletion {
   std::string (*write)(const std::vector<CommandEntry>& commands);
 };
 
-// In single quotes, which mean the same to all three shells but for a quote itself.
-std::string Quoted(const std::string& text, const char* quote) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", quote}}), "'");
+std::string QuotedInFish(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
-
-std::string QuotedInBash(const std::string& text) { return Quoted(text, "'\\''"); }
-
-std::string QuotedInFish(const std::string& text) { return Quoted(absl::StrReplaceAll(text, {{"\\", "\\\\"}}), "\\'"); }
 
 std::string NamesOf(const std::vector<OptionEntry>& options) {
   return absl::StrJoin(options, " ", [](std::string* text, const OptionEntry& option) {
@@ -170,9 +165,9 @@ std::string BashOptions(const CommandEntry& command) {
   for (const OptionEntry& option : command.options) {
     if (option.value.empty()) continue;
     absl::StrAppend(&text, "        ", absl::StrJoin(option.names, " | "),
-                    ") choices=", QuotedInBash(absl::StrJoin(option.choices, " ")), " ;;\n");
+                    ") choices=", ShellWord(absl::StrJoin(option.choices, " ")), " ;;\n");
   }
-  const std::string names = QuotedInBash(NamesOf(command.options));
+  const std::string names = ShellWord(NamesOf(command.options));
   return absl::StrCat(text, "        *) [[ $word != -* ]] || choices=", names, " ;;\n");
 }
 
@@ -185,8 +180,8 @@ std::string BashCompletion(const std::vector<CommandEntry>& commands) {
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} choices='' at\n"
       "  COMPREPLY=()\n";
   absl::StrAppend(&text, "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W ",
-                  QuotedInBash(absl::StrJoin(Mapped<std::string>(subcommands, &CommandEntry::name), " ") + " " +
-                               NamesOf(program.options)),
+                  ShellWord(absl::StrJoin(Mapped<std::string>(subcommands, &CommandEntry::name), " ") + " " +
+                            NamesOf(program.options)),
                   " -- \"$word\"))\n    return\n  fi\n");
   absl::StrAppend(&text,
                   "  for ((at = 2; at < COMP_CWORD; ++at)); do\n"
@@ -224,11 +219,11 @@ std::string ZshArguments(const CommandEntry& command) {
   for (const OptionEntry& option : command.options) {
     for (const std::string& name : option.names) {
       const std::string spec = absl::StrCat("*", name, "[", EscapedForZsh(option.text), "]", ZshValue(option));
-      absl::StrAppend(&text, " \\\n        ", QuotedInBash(spec));
+      absl::StrAppend(&text, " \\\n        ", ShellWord(spec));
     }
   }
   const char* rest = command.runs_another ? "*::command:_normal" : "*:file:_files";
-  return absl::StrCat(text, " \\\n        ", QuotedInBash(rest));
+  return absl::StrCat(text, " \\\n        ", ShellWord(rest));
 }
 
 std::string ZshCompletion(const std::vector<CommandEntry>& commands) {
@@ -238,7 +233,7 @@ std::string ZshCompletion(const std::vector<CommandEntry>& commands) {
       "  if ((CURRENT == 2)); then\n"
       "    local -a commands=(\n";
   for (const CommandEntry& command : WithoutProgram(commands)) {
-    absl::StrAppend(&text, "      ", QuotedInBash(absl::StrCat(command.name, ":", command.text)), "\n");
+    absl::StrAppend(&text, "      ", ShellWord(absl::StrCat(command.name, ":", command.text)), "\n");
   }
   absl::StrAppend(&text, "    )\n    _describe command commands\n    compadd -- ", NamesOf(commands.front().options),
                   "\n    return\n  fi\n"
@@ -346,7 +341,16 @@ std::string RootMacro(const InstalledSdk& sdk) {
                       ");\n  gSystem->AddIncludePath(", include_flag, ");\n  gSystem->Load(", library, ");\n}\n");
 }
 
-// Those that were asked for, a line each; all of them with their names where none was.
+constexpr char kHowGuardsLook[] =
+    "\nguards in C++, each until the end of its scope (docs/start.md):\n"
+    "  #include \"crema/crema.h\"\n"
+    "  crema::TrackMetrics chunk({\"ttbar\", \"events.root\", first, last});  // dataset, file, events [first, last)\n"
+    "  crema::TrackSection select(\"select\");  // in a chunk: a part of its work\n"
+    "guards of a ROOT::RDataFrame called frame (docs/root.md):\n"
+    "  #include \"crema/root.h\"\n"
+    "  auto tracked = crema::TrackDataFrame(frame, {\"ttbar\"});\n";
+
+// Those that were asked for, a line each; where none was, all of them with their names, and what they are for.
 int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
   const InstalledSdk sdk = OrFail(FindInstalledSdk(RunningProgram()));
   if (options.root_macro) return PrintOut(RootMacro(sdk));
@@ -363,7 +367,7 @@ int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
     document[absl::StrCat(setting.option)] = value;
   }
   if (options.output.json) return PrintOut(JsonText(document, 1) + "\n");
-  return PrintOut(asked.empty() ? all : asked);
+  return PrintOut(asked.empty() ? all + kHowGuardsLook : asked);
 }
 
 int Configure(const CLI::App& program, const CLI::App& config, const ConfigOptions& options) {

@@ -90,12 +90,15 @@ class Config(unittest.TestCase):
 
     def test_all_settings_are_printed_where_none_is_named(self):
         program = self.install("lib")
-        listed = dict(line.split(": ") for line in self.config(program).splitlines())
+        settings, guards = self.config(program).split("\n\n")
+        listed = dict(line.split(": ") for line in settings.splitlines())
         document = json.loads(self.config(program, "--json"))
         self.assertEqual((document.pop("schema"), document.pop("version")[:2]), ("crema.config/1", "0."))
         self.assertEqual(listed, document)
         for setting, value in listed.items():
             self.assertEqual(self.config(program, f"--{setting}"), f"{value}\n")
+        for line in ('#include "crema/crema.h"', "crema::TrackMetrics chunk(", "crema::TrackDataFrame(frame, "):
+            self.assertIn(line, guards)
 
     def test_a_link_to_the_program_is_followed(self):
         program = self.install("lib")

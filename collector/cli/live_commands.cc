@@ -3,15 +3,12 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <termios.h>
-#include <unistd.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cstdio>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
@@ -106,7 +103,7 @@ std::string AddressToOpen(const HttpServer& server, const ServeOptions& options)
 int EndFollowing(const LiveCommandOptions& options, const LiveModel& model) {
   if (options.sources.size() != 1 || model.totals().records == 0 || model.has_schedulers_only()) return kExitDone;
   const std::string run = model.run_id().empty() ? "all" : model.run_id();
-  const std::string command = fmt::format("crema show {} --run {}", options.sources.front(), run);
+  const std::string command = fmt::format("crema show {} --run {}", ShellWord(options.sources.front()), ShellWord(run));
   std::fputs(NextStep(options.output, command, "what was recorded", STDERR_FILENO).c_str(), stderr);
   return kExitDone;
 }

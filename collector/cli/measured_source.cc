@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <iostream>
 
-#include "absl/strings/str_replace.h"
 #include "collector/cli/measured_source.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/engines/engines.h"
@@ -325,7 +324,7 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given,
   opened.text_ = std::move(measured->text);
   if (opened.unpacked_ != nullptr) NameSources(given.sources, options.sources, &opened.measurement_);
   if (options.sources.size() != 1) return opened;
-  opened.named_ = given.sources.front() + (given.run.empty() ? "" : " --run " + given.run);
+  opened.named_ = ShellWord(given.sources.front()) + (given.run.empty() ? "" : " --run " + ShellWord(given.run));
   const std::string& source = options.sources.front();
   if (options.run.empty() && IsMeasurement(source)) opened.run_ = "all";  // whatever is in a measurement is of it
   if (IsRoastcoffea(source)) {

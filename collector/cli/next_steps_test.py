@@ -142,11 +142,29 @@ class NextStepsTest(unittest.TestCase):
             done = self.crema(command, "two_runs", "--run", "even")
             self.assertRegex(self.assert_leads_on(done.stdout, command), "two_runs --run even$")
 
+    def test_a_run_is_named_by_its_own_command_where_it_can_be_typed(self):
+        words = ["sh", "-c", 'echo "it\'s $0" >typed', "a b"]
+        self.crema("run", "-q", "-o", "a run's", "--", *words)
+        (self.scratch / "typed").unlink()
+        step = self.assert_leads_on(self.crema("report", "a run's", "-o", "page.html").stderr, "report")
+        self.assertEqual(shlex.split(step), ["crema", "run", "--", *words])
+        self.assertEqual((self.scratch / "typed").read_text(), "it's a b\n")
+        self.assertEqual(self.steps_of(self.crema("show", "a run's").stdout), ["crema report 'a run'\\''s'"])
+        for command in (["true", "--token=abc"], ["true", "a" * 2000], ["true", "a\nb"]):
+            self.crema("run", "-q", "-o", "no_words", "--replace", "--", *command)
+            step = self.assert_leads_on(self.crema("report", "no_words", "-o", "page.html").stderr, "report")
+            self.assertEqual(step, "crema run -- COMMAND")
+
+    def test_a_run_whose_stacks_were_asked_for_says_that_it_has_none(self):
+        done = self.crema("run", "--stacks", "-o", "no_stacks", "--", "true")
+        self.assertIn("crema: no chunk was recorded: stacks and waits need guards", done.stderr)
+        self.assertNotIn("waits need guards", self.crema("run", "-o", "no_stacks", "--replace", "--", "true").stderr)
+
     def test_stacks_and_waits_of_a_command_without_guards_need_guards(self):
         for table in ("functions", "waits"):
             shown = self.on_terminal("show", "plain", "--table", table)
             self.assertIn("need guards", shown)
-            self.assertNotIn("crema run --", shown.replace("crema run -- COMMAND", ""))
+            self.assertNotIn("crema run --", shown.replace("crema run -- true", ""))
             self.assert_leads_on(shown, table)
             self.assertIn(
                 "crema run --" + table.replace("functions", "stacks"),

@@ -69,7 +69,8 @@ int RunExport(const ExportOptions& options) {
   const ProgressNote note("writing " + options.path, options.output.quiet);
   OrFail(Export(*format, source, options.path, options.force));
   if (options.path == "-" || options.without_result) return kExitDone;
-  std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "", STDERR_FILENO).c_str(), stderr);
+  std::fputs(NextStep(options.output, fmt::format(format->opens, ShellWord(options.path)), "", STDERR_FILENO).c_str(),
+             stderr);
   return kExitDone;
 }
 

@@ -105,7 +105,8 @@ int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
   if (options.output.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
   if (options.output.quiet) return kExitDone;
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  return PrintOut(RenderSummary(measured.measurement, style) + NextReport(options.output, options.directory));
+  return PrintOut(RenderSummary(measured.measurement, style) +
+                  NextReport(options.output, ShellWord(options.directory)));
 }
 
 struct CollectOptions : SavedOptions {
@@ -317,12 +318,13 @@ std::string AsJson(const MeasuredSource& source, const ShowOptions& options) {
 std::string NextInside(const MeasuredSource& source, const OutputOptions& options, int descriptor = STDOUT_FILENO) {
   const Measurement& measurement = source.measurement();
   if (!measurement.HasChunks()) {
-    const bool has_sdk = FindInstalledSdk(RunningProgram()).ok();
-    return NextStep(options, has_sdk ? "crema config" : "crema run -- COMMAND", "guards in your code name its parts",
-                    descriptor);
+    if (!FindInstalledSdk(RunningProgram()).ok()) {
+      return NextRun(options, measurement, "", "guards in your code name its parts", descriptor);
+    }
+    return NextStep(options, "crema config", "how guards look, which name the parts of your code", descriptor);
   }
-  if (measurement.functions.empty() && !measurement.quality.lost_samples.has_value()) {
-    return NextStep(options, "crema run --stacks -- COMMAND", "the functions of each section", descriptor);
+  if (!measurement.AskedForStacks()) {
+    return NextRun(options, measurement, "--stacks ", "the functions of each section", descriptor);
   }
   const std::string before = source.Named().empty() ? "BEFORE" : source.Named();
   return NextStep(options, fmt::format("crema compare {} AFTER", before), "what a change of yours brought", descriptor);
@@ -337,7 +339,7 @@ std::string NextOfShown(const MeasuredSource& source, const ShowOptions& options
     return NextInside(source, options.output);
   }
   if (asks_for("waits") && !measurement.CannotSeeWaits() && absl::c_none_of(measurement.waits, has_function)) {
-    return NextStep(options.output, "crema run --waits -- COMMAND", "which functions wait, and who holds a lock");
+    return NextRun(options.output, measurement, "--waits ", "which functions wait, and who holds a lock");
   }
   return NextReport(options.output, source.Named());
 }

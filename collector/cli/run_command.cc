@@ -1,11 +1,9 @@
 // The signals that `crema run` passes on to the command.
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -164,15 +162,16 @@ absl::Status CollectRun(const RunPlan& plan, RunDirectory* directory) {
                                : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
   std::fputs(text.c_str(), stderr);
   if (plan.output.json) return absl::OkStatus();
-  std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), directory->path()).c_str(), stderr);
+  const std::string source = ShellWord(directory->path());
+  std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), source).c_str(), stderr);
   if (!directory->kept_as().empty()) {
     std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);
   }
-  const std::string next =
-      measured->measurement.functions.empty()
-          ? NextReport(plan.output, directory->path(), STDERR_FILENO)
-          : NextStep(plan.output, fmt::format("crema show {} --table functions", directory->path()),
-                     "the functions of each section; crema report draws them", STDERR_FILENO);
+  if (plan.stacks_hertz > 0 && !measured->measurement.HasChunks()) PrintError(kInsideNeedsGuards);
+  const std::string next = measured->measurement.functions.empty()
+                               ? NextReport(plan.output, source, STDERR_FILENO)
+                               : NextStep(plan.output, "crema show " + source + " --table functions",
+                                          "the functions of each section; crema report draws them", STDERR_FILENO);
   std::fputs(next.c_str(), stderr);
   return absl::OkStatus();
 }

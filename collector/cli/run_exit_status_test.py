@@ -14,6 +14,16 @@ class ExitStatus(RunTestCase):
             self.assertEqual(self.run_command("sh", "-c", f"exit {status}").returncode, status)
             self.assertEqual(self.end()["exit_status"], status)
 
+    def test_is_the_first_finding_where_the_command_failed(self):
+        for end, words in (
+            ("exit 3", "exit status 3"),
+            ("kill -ABRT $$", "exit status 134, as after signal 6 (aborted)"),
+        ):
+            shown = self.run_command("sh", "-c", end, options=()).stderr.decode()
+            finding = shown.split("what to look at")[1].splitlines()[1]
+            self.assertIn(f"The run failed: {words}.", finding)
+            self.assertNotIn("nothing stands out", shown.lower())
+
     def test_is_127_for_a_command_that_is_not_found_and_leaves_nothing(self):
         result = self.run_command("no-such-command-anywhere")
         self.assertEqual(result.returncode, 127)

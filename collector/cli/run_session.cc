@@ -1,11 +1,9 @@
 #include "collector/cli/run_session.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>

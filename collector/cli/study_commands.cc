@@ -379,12 +379,12 @@ int PrintScaling(const ScalingOptions& options) {
   const ScalingStudy study = sources.size() == 1
                                  ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
                                  : StudyScaling(MeasurementsOf(sources), options.sources);
-  const std::string next =
-      sources.size() == 1
-          ? NextPrediction(sources.front(), options.output, "what other changes would bring")
-          : NextStep(options.output,
-                     fmt::format("crema compare {} {}", options.sources.front(), options.sources.back()),
-                     "what differs between the first and the last");
+  const std::string next = sources.size() == 1
+                               ? NextPrediction(sources.front(), options.output, "what other changes would bring")
+                               : NextStep(options.output,
+                                          fmt::format("crema compare {} {}", ShellWord(options.sources.front()),
+                                                      ShellWord(options.sources.back())),
+                                          "what differs between the first and the last");
   const int printed =
       PrintOut(options.output.json ? JsonText(ScalingAsJson(study), 1) + "\n"
                                    : RenderScaling(study, StyleFor(STDOUT_FILENO, options.output)) + next);
@@ -430,9 +430,9 @@ std::string NextOfHistory(const RunHistory& history, const OutputOptions& option
     return NextStep(options, "crema run -o DIR/NAME -- COMMAND", "one more run, in the directory of the others");
   }
   const size_t at = history.points.segments.back().begin;
-  if (at == 0) return NextReport(options, history.runs.back().directory);
-  return NextStep(options,
-                  fmt::format("crema compare {} {}", history.runs[at - 1].directory, history.runs[at].directory),
+  const auto source_at = [&history](size_t run) { return ShellWord(history.runs[run].directory); };
+  if (at == 0) return NextReport(options, source_at(history.runs.size() - 1));
+  return NextStep(options, fmt::format("crema compare {} {}", source_at(at - 1), source_at(at)),
                   "the last run before the latest change, and the first after it");
 }
 

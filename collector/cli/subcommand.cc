@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_replace.h"
 #include "collector/cli/measured_source.h"
 
 namespace crema {
@@ -124,6 +123,27 @@ std::string NextStep(const OutputOptions& options, const std::string& command, c
   const auto room = static_cast<size_t>(StyleFor(descriptor, options).width);
   if (descriptor != STDOUT_FILENO || whole.size() <= room) return whole + "\n";
   return line.size() <= room ? line + "\n" : "";
+}
+
+std::string ShellWord(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return absl::ascii_isalnum(c) || std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && absl::c_all_of(word, is_plain)) return word;
+  return "'" + absl::StrReplaceAll(word, {{"'", "'\\''"}}) + "'";
+}
+
+std::string NextRun(const OutputOptions& options, const Measurement& measurement, const std::string& run_options,
+                    const std::string& shows, int descriptor) {
+  std::string command;
+  for (const std::string& word : measurement.run.command.value_or(std::vector<std::string>())) {
+    command += " " + ShellWord(word);
+  }
+  const std::string before = "crema run " + run_options + "--";
+  const size_t room = static_cast<size_t>(StyleFor(descriptor, options).width) - sizeof("next:");
+  const bool is_whole = !command.empty() && command == PlainLine(command) && command.find("***") == command.npos;
+  if (!is_whole || before.size() + command.size() > room) command = " COMMAND";
+  return NextStep(options, before + command, shows, descriptor);
 }
 
 std::string NextReport(const OutputOptions& options, const std::string& source, int descriptor) {

@@ -108,6 +108,12 @@ TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
 /// stdout, what has no room in its width is left out: what the command shows, then the whole line.
 std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows = "",
                      int descriptor = STDOUT_FILENO);
+/// A word as shells take it: in single quotes where they would read more into it.
+std::string ShellWord(const std::string& word);
+/// The command of a run again, with `options` of `crema run`. It is `COMMAND` where the run knows none, hides a part of
+/// it, or has a longer one than the line has room for.
+std::string NextRun(const OutputOptions& options, const Measurement& measurement, const std::string& run_options,
+                    const std::string& shows, int descriptor = STDOUT_FILENO);
 /// `crema report`; empty where the source has no name.
 std::string NextReport(const OutputOptions& options, const std::string& source, int descriptor = STDOUT_FILENO);
 

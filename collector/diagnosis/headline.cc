@@ -1,6 +1,5 @@
 // The two sentences that open every summary.
 
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "collector/diagnosis/run_head.h"

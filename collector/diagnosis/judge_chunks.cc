@@ -261,7 +261,7 @@ void JudgeStragglers(const JudgedRun& run) {
                   HumanDuration(excess.seconds), HumanPercent(share), where.empty() ? "" : ", most of it" + where,
                   are_first ? "; most of it was in the first chunks of threads" : ""),
       {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
-  if (run.measurement.functions.empty() && excess.Most(excess.by_reason) == ToString(StragglerReason::kCpu)) {
+  if (!run.measurement.AskedForStacks() && excess.Most(excess.by_reason) == ToString(StragglerReason::kCpu)) {
     verdict.suggestion += " They computed, or waited in a loop: crema run --stacks shows in which functions.";
   }
   if (!are_first) return;
@@ -561,7 +561,7 @@ void JudgeHotSection(const JudgedRun& run) {
       {{"sections.share", share}});
   if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
     verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
-  } else if (!run.measurement.functions.empty()) {
+  } else if (run.measurement.AskedForStacks()) {  // without a stack the table says why
     verdict.suggestion = "Look there first: crema show --table functions.";
     if (function != nullptr && !absl::EndsWith(function->file.str(), ".py")) {
       verdict.suggestion +=

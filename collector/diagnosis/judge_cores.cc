@@ -6,6 +6,7 @@
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/statistics/bounded_names.h"
 
@@ -158,7 +159,8 @@ std::string SectionOfGap(const Measurement& measurement, std::string_view part, 
     seconds = each;
   }
   if (found == nullptr) return "";
-  return fmt::format("; section {}, outside chunks, took {}", ShortName(found->path.str()), HumanDuration(seconds));
+  return fmt::format("; section {}{}, outside chunks, took {}", ShortName(found->path.str()),
+                     LastPart(found->path.str()) == kCompileGuards ? " of crema" : "", HumanDuration(seconds));
 }
 
 /// Cores that no chunk used between `from` and `until`, in seconds. `when`: the words; `rest`: goes on with it.
@@ -171,8 +173,9 @@ void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, 
   const std::string more = SectionOfGap(run.measurement, part, gap) + others + std::string(rest);
   Verdict* verdict = JudgePart({id, part, sentence, more}, run);
   if (verdict == nullptr) return;
+  if (absl::StrContains(more, absl::StrCat(kCompileGuards, " of crema,"))) verdict->suggestion = kGuardsAreCompiledOnce;
   verdict->suggestion += CureOfCompilation(more);
-  if (others.empty()) return;
+  if (others.empty() || verdict->suggestion == kGuardsAreCompiledOnce) return;
   verdict->suggestion +=
       " Let these processes (a compiler, a download) run before the workers start, or while chunks run.";
 }

@@ -3,6 +3,7 @@
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/verdict_families.h"
+#include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/text.h"
 
@@ -125,13 +126,11 @@ void JudgeOverhead(const JudgedRun& run) {
   Verdict& verdict = run.Add("instrumentation-heavy", *overhead, fmt::format("Measuring itself took {}.", share),
                              {{"instrumentation_overhead", *overhead}}, saving);
   if (is_beyond) verdict.evidence = {{"busy_time", run.Metric("busy_time")}};
-  const double compiling = SecondsOfSection(run.measurement, "compile guards");
+  const double compiling = SecondsOfSection(run.measurement, kCompileGuards);
   if (threads.has_value() && kMostOfIt.Holds(compiling / (*overhead * *threads))) {
     verdict.sentence.back() = ':';
-    verdict.sentence += fmt::format(" section compile guards took {}.", HumanDuration(compiling));
-    verdict.suggestion =
-        "A compiler compiles the guards for PyROOT once, and later runs load them: install c++, and see that "
-        "~/.cache/crema (CREMA_CACHE) belongs to you, and nobody else can write to it.";
+    verdict.sentence += fmt::format(" section {} took {}.", kCompileGuards, HumanDuration(compiling));
+    verdict.suggestion = kGuardsAreCompiledOnce;
   } else if (const std::optional<double> mean = run.measurement.Metric("busy_time_per_attempt");
              mean.has_value() && kShortChunk.Holds(*mean)) {
     verdict.sentence.back() = ':';

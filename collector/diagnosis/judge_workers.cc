@@ -2,10 +2,12 @@
 
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/key_figures.h"
+#include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
@@ -247,6 +249,16 @@ std::string AllOf(const std::vector<Row>& rows, double failed, double attempts, 
   return "";
 }
 
+void JudgeState(const JudgedRun& run) {
+  const RunFacts& facts = run.measurement.run;
+  const StateInWords state = StateOf(run.measurement);
+  if (state.ending != RunEnding::kFailed) return;
+  const std::string why = facts.error.empty() ? state.text : facts.error.str();
+  Verdict& verdict =
+      run.Add("failed-run", 1, fmt::format("The run failed: {}{}", why, EndsWith(why, ".") ? "" : "."), {});
+  if (facts.exit_status.has_value()) verdict.evidence.emplace_back("run.exit_status", *facts.exit_status);
+}
+
 void JudgeAttempts(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-chunks");
   const RunEvidence& evidence = run.evidence;
@@ -339,6 +351,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
 }  // namespace
 
 void JudgeFailures(const JudgedRun& run) {
+  JudgeState(run);
   JudgeAttempts(run);
   JudgeFailedTasks(run);
   JudgeLostWorkers(run);

@@ -476,7 +476,8 @@ std::string_view GuardOfChunks(const Measurement& measurement) {
   const std::string program = command.has_value() && !command->empty() ? command->front() : "";
   const size_t name = program.rfind('/') + 1;
   const bool is_python = program.find("python", name) == name;
-  return is_python ? "@crema_hep.track_metrics" : "crema::TrackMetrics";
+  return is_python ? "@crema_hep.track_metrics (in ROOT, crema_hep.root.track)"
+                   : "crema::TrackMetrics (in ROOT, crema::TrackDataFrame)";
 }
 
 }  // namespace crema

@@ -459,6 +459,17 @@ TEST(IdleWorkers, NameTheSectionThatFillsTheGaps) {
             "chunks, took 9.00 s.");
 }
 
+TEST(IdleWorkers, SayThatGuardsAreCompiledOnce) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"blocked", 58}, {"process_cpu", 5}, {"idle", 37}});
+  document["metrics"]["wall_time"] = 25;
+  document["process_sections"] = {{{"path", "set up/compile guards"}, {"total", 9.0}, {"max", 9.0}}};
+  const Verdict found = FindVerdict(document, "idle-workers");
+  EXPECT_THAT(found.sentence, testing::EndsWith("compile guards of crema, outside chunks, took 9.00 s."));
+  EXPECT_THAT(found.suggestion, testing::StartsWith("crema compiles its guards for PyROOT once on a machine"));
+  EXPECT_THAT(found.suggestion, testing::Not(testing::HasSubstr("Let these processes")));
+}
+
 TEST(OpeningBound, NamesTheSectionThatFillsTheTimeAroundChunks) {
   Json document = HealthyRun();
   SetBudget(&document, {{"compute", 60}, {"outside_chunk", 40}});

@@ -503,6 +503,7 @@ inline const BoundCase kBoundCases[] = {
        (*document)["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 100 * share}}};
      }},
     {"framework-overhead", 0, PartSetter("framework")},
+    {"failed-run", 0, [](Json* document, double status) { (*document)["run"]["exit_status"] = status; }, 1},
     {"failing-chunks", 0,
      [](Json* document, double share) {
        SetMetric(document, "num_attempts", 1e6);

@@ -35,7 +35,7 @@ bool TurnsBad(const BoundCase& bound_case) {
   return IsThreshold(bound_case) && !std::isinf(RuleOf(bound_case.id).threshold.bad);
 }
 bool NeedsShares(const BoundCase& bound_case) {
-  return bound_case.id != "incomplete-measurement" && bound_case.id != "worker-loss" &&
+  return bound_case.id != "incomplete-measurement" && bound_case.id != "worker-loss" && bound_case.id != "failed-run" &&
          bound_case.id != "failing-chunks" && bound_case.id != "failing-tasks";
 }
 

@@ -304,6 +304,10 @@ const std::vector<VerdictRule>& VerdictTable() {
        "budget: framework {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
        "an engine needs a few per cent; 0.15 is the work of one worker in seven",
        "Use fewer, larger tasks, and fuse those that only hand data on."},
+      {"failed-run", "overview", Threshold(From(1), kNeverBad, Severity::kBad),
+       "the run is over, and run.exit_status is {0} (128 + N, as after signal N), or run.state is failed",
+       "programs end with 0 if they did what they should; results of others may be missing or wrong",
+       "Look at its last messages, and see whether its results are complete."},
       {"failing-chunks", "failures",
        Threshold(From(BandOf(KeyFigure::kFailedAttempts).good), BandOf(KeyFigure::kFailedAttempts).bad),
        "failed and lost attempts are {0} of all attempts (bad from {1}), or the run is over and a chunk has no result "
@@ -343,7 +347,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the self time of one section is {0} of the time of all threads in chunks, and the run has {2} sections",
        "if this section took half as long, the run would save a fifth of its time; one section around everything says "
        "nothing",
-       "Look there first: crema run --stacks, show --table functions.", Also{&kSeveral}},
+       "Run again with crema run --stacks, then see crema show --table functions.", Also{&kSeveral}},
       {"largest-loss", "time", Threshold(kWorthASentence, kNeverBad, Severity::kInfo),
        "a part of the budget {0} of the core-seconds, which the headline names and no other verdict has as its "
        "evidence",

@@ -251,6 +251,7 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
 
 /// What must be known before the others are believed comes first among those of its severity.
 int Rank(const Verdict& verdict) {
+  if (verdict.id == "failed-run") return -1;
   if (verdict.id == "incomplete-measurement") return 0;
   if (verdict.id == "worker-loss") return 1;
   return verdict.id == "failing-chunks" || verdict.id == "failing-tasks" ? 2 : 3;

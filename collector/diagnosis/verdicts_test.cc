@@ -408,6 +408,23 @@ TEST(Verdicts, CallOneChunkWithoutResultBadOnceTheRunIsOver) {
   EXPECT_THAT(VerdictIds(document), Not(Contains("failing-chunks")));
 }
 
+TEST(Verdicts, SayFirstThatTheRunFailed) {
+  nlohmann::ordered_json document = QuietRun();
+  document["run"]["exit_status"] = 139;
+  document["quality"]["records_malformed"] = 1;
+  EXPECT_EQ(VerdictIds(document).front(), "failed-run");
+  EXPECT_THAT(VerdictIds(document), Not(Contains("healthy")));
+  const Verdict verdict = FindVerdict(document, "failed-run");
+  EXPECT_EQ(verdict.sentence, "The run failed: exit status 139, as after signal 11 (segmentation fault).");
+  EXPECT_EQ(verdict.severity, Severity::kBad);
+  document["run"]["exit_status"] = nullptr;
+  document["run"]["state"] = "failed";
+  document["run"]["error"] = "ValueError: no file.";
+  EXPECT_EQ(FindVerdict(document, "failed-run").sentence, "The run failed: ValueError: no file.");
+  document["run"]["state"] = "running";
+  EXPECT_THAT(VerdictIds(document), Not(Contains("failed-run")));
+}
+
 TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["straggler_chunks"] = 1;
@@ -419,6 +436,8 @@ TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
   EXPECT_THAT(verdict.sentence, HasSubstr("2 stragglers took 3.00 s longer"));
   EXPECT_THAT(verdict.suggestion, HasSubstr("crema run --stacks"));
   EXPECT_NEAR(verdict.saving.value_or(0), 0.03, 1e-9);
+  document["quality"]["lost_samples"] = 0;  // they were asked for
+  EXPECT_THAT(FindVerdict(document, "stragglers").suggestion, Not(HasSubstr("--stacks")));
 }
 
 TEST(Verdicts, SeeOversubscriptionWhereThreadsWantedMoreCpuThanThereWas) {
@@ -624,6 +643,9 @@ TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {
   document["waits"] = {{{"section", "fill"}, {"kind", "lock or condition"}, {"seconds", 40}}};
   EXPECT_THAT(FindVerdict(document, "hot-section").suggestion, HasSubstr("--table waits"));
   document["waits"][0]["section"] = "read";
+  document["quality"]["lost_samples"] = 0;
+  EXPECT_EQ(FindVerdict(document, "hot-section").suggestion, "Look there first: crema show --table functions.")
+      << "the table says why there is no stack";
   document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
   EXPECT_THAT(FindVerdict(document, "hot-section").suggestion,
               testing::StartsWith("Look there first: crema show --table functions."));

@@ -12,6 +12,12 @@ std::string ShortName(std::string_view name);
 /// Whether a sentence names it, as `ShortName` has it: whole, not as a part of another name (`node:1` in `node:11`).
 bool NamesIt(std::string_view sentence, std::string_view name);
 
+/// The section in which crema compiles its guards for PyROOT (python/crema_hep/root.py), and what to know of it.
+inline constexpr char kCompileGuards[] = "compile guards";
+inline constexpr std::string_view kGuardsAreCompiledOnce =
+    "crema compiles its guards for PyROOT once on a machine, and later runs load them. If each run compiles them, "
+    "install c++, and see that ~/.cache/crema (CREMA_CACHE) belongs to you, and nobody else can write to it.";
+
 // A value of the document in the words around it, as terminal, page and notebook write it.
 
 struct FigureText {

@@ -1,11 +1,7 @@
 #include "collector/exports/export_format.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "collector/files/output_directory.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"

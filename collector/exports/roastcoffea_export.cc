@@ -2,7 +2,6 @@
 #include <set>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/exports/export_format.h"

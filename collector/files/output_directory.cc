@@ -4,10 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <system_error>
 
 #include "absl/time/time.h"
 #include "collector/compression/decompressed_file.h"

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"

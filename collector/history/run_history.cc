@@ -4,8 +4,6 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cctype>
 #include <filesystem>
-#include <set>
-#include <system_error>
 #include <thread>
 #include <tuple>
 

@@ -1,6 +1,7 @@
 #include "collector/measurement/measurement.h"
 
 #include "collector/idioms/sequences.h"
+#include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/thresholds.h"
 #include "fmt/format.h"
@@ -91,7 +92,10 @@ std::string NoBudget(const Measurement& measurement) {
 
 std::string NoFunctions(const Measurement& measurement) {
   if (!measurement.HasChunks()) return kInsideNeedsGuards;
-  if (!measurement.quality.lost_samples.has_value()) return "";
+  if (!measurement.AskedForStacks()) return "";
+  for (const std::string& warning : measurement.quality.warnings) {
+    if (BeginsWith(warning, kNoNativeStacks)) return warning;
+  }
   if (*measurement.quality.lost_samples > 0) return "no stack was seen; crema show --table quality says what was lost";
   return "no stack was seen: chunks used little CPU time, or, in a Python program, threads of libraries (ROOT) did";
 }

@@ -108,6 +108,8 @@ struct Measurement {
   std::string WhyNotMeasured(std::string_view key) const;
   /// Whether guards recorded an attempt at a chunk.
   bool HasChunks() const { return Metric("num_attempts").value_or(0) > 0; }
+  /// Whether stacks of functions were to be taken; there may be none.
+  bool AskedForStacks() const { return !functions.empty() || quality.lost_samples.has_value(); }
   /// Whether no process could see what its threads waited for; `quality.warnings` says why.
   bool CannotSeeWaits() const { return waits.empty() && quality.processes_without_waits.has_value(); }
 };
@@ -128,6 +130,8 @@ struct WhyEmpty {
   std::string (*here)(const Measurement&);  ///< what is so in this measurement; empty: `text`. nullptr: always `text`
 };
 
+/// How a warning begins that says why a process took no stacks.
+inline constexpr char kNoNativeStacks[] = "stacks of native functions are missing: ";
 /// Why a run without chunks has no rows of functions and waits, and what to do.
 inline constexpr char kInsideNeedsGuards[] =
     "no chunk was recorded: stacks and waits need guards; put TrackMetrics around a chunk of work";

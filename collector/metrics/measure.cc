@@ -1,8 +1,6 @@
 // From sources to a measurement: reads the logs, has the figures computed and the document written.
 #include "collector/metrics/measure.h"
 
-#include <unistd.h>
-
 #include <system_error>
 
 #include "absl/time/clock.h"
@@ -301,7 +299,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
     quality = SumUp(*logs, records.reading, others);
     quality.warnings.insert(quality.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
     for (const std::string& reason : records.accumulator.StacksRefused()) {
-      quality.warnings.push_back("stacks of native functions are missing: " + reason);
+      quality.warnings.push_back(kNoNativeStacks + reason);
     }
     RecordFindings findings = std::move(records.accumulator).Finalize(limits);
     NameWaits(&namer, &findings.waits);

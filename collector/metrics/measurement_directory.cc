@@ -1,11 +1,8 @@
 // A measurement on disk: `measurement.json` and `records/`.
 #include "collector/metrics/measurement_directory.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <set>
 

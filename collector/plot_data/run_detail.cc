@@ -1,6 +1,5 @@
 #include "collector/plot_data/run_detail.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/idioms/sequences.h"

@@ -1,14 +1,11 @@
 #include "collector/render/renderer.h"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <system_error>
 
 #include "collector/files/output_directory.h"
 #include "collector/idioms/file_system.h"

@@ -1,9 +1,7 @@
 // What one reads first, and often all that one reads: the verdict and its findings, the key figures, the change against
 // the baseline, and how far the figures can be trusted.
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_replace.h"
 #include "collector/charts/time_charts.h"
 #include "collector/comparison/comparison.h"
 #include "collector/diagnosis/between_runs.h"

@@ -12,7 +12,6 @@
 #include "collector/report/html.h"
 #include "collector/scaling/scaling_study.h"
 #include "crema/version.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -159,9 +158,8 @@ std::string Write(const PageInput& input, const Json& chart_config) {
     if (block.brief.empty()) block.data += ChartData(input, block.id);
   }
   if (is_tree_only) {  // in place of the blocks that are empty
-    blocks.front().html +=
-        fmt::format("<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>{}</code> {}</p>\n",
-                    GuardOfChunks(input.measurement), kWhatGuardsAdd);
+    blocks.front().html += fmt::format("<p class=\"card\" id=\"without-chunks\">No chunk was recorded. {} {}</p>\n",
+                                       GuardOfChunks(input.measurement), kWhatGuardsAdd);
   }
   size_t charts = SumOf<size_t>(input.charts, [](const PageChart& chart) { return !chart.chart.spec.is_null(); });
   const bool draws = charts > 0 && !kChartScript.text.empty();

@@ -1,6 +1,5 @@
 #include <cstdlib>
 
-#include "absl/strings/ascii.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/format/colours.h"

@@ -1,17 +1,13 @@
 #include "collector/server/live_service.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <cerrno>
-#include <set>
 
-#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "collector/engines/http_get.h"
 #include "collector/exports/export_format.h"

@@ -1,10 +1,8 @@
 #include "collector/server/live_sources.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <system_error>
 
 #include "collector/compression/decompressed_file.h"

@@ -1,16 +1,9 @@
 #include "collector/sources/coffea_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
-#include <system_error>
 #include <tuple>
 #include <utility>
 

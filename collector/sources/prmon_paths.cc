@@ -1,14 +1,11 @@
 #include "collector/sources/prmon_paths.h"
 
-#include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

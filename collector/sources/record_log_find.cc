@@ -1,13 +1,6 @@
 // Finding logs: which files, whose, of which run.
 #include <unistd.h>
 
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <system_error>
-
 #include "absl/strings/str_split.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/format/worker_names.h"

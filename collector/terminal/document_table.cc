@@ -1,7 +1,5 @@
 #include "collector/terminal/document_table.h"
 
-#include <iterator>
-
 #include "absl/strings/str_join.h"
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"

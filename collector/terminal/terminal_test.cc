@@ -339,6 +339,16 @@ TEST(RenderTable, SaysWhatWouldFillATableOfChunks) {
   }
 }
 
+TEST(RenderTable, SaysWhyTheProgramHasNoStacks) {
+  Json document = Document("healthy");
+  document["functions"] = Json::array();
+  document["quality"]["lost_samples"] = 0;
+  EXPECT_THAT(RenderTable(document, "functions", {}).value(), HasSubstr("chunks used little CPU time"));
+  document["quality"]["warnings"] = {"a clock stepped", "stacks of native functions are missing: ROOT has the signal"};
+  EXPECT_EQ(RenderTable(document, "functions", {}).value(),
+            "stacks of native functions are missing: ROOT has the signal\n");
+}
+
 TEST(RenderTable, SaysHowManyChunksAFitNeeds) {
   Json document = Document("healthy");
   for (const char* table : {"chunk_fits", "expected_time", "chunk_size_advice"}) {

@@ -60,6 +60,7 @@ CANNOT_BE_PLANTED = {
         "need events and tasks: collector/diagnosis plants them in documents",
     ),
     "opening-bound": "needs the tasks of an engine: tests/dask",
+    "failed-run": "needs no analysis: collector/cli/run_exit_status_test.py",
     "failing-tasks": "needs an engine's log: tests/engines",
     "framework-overhead": "needs the tasks of an engine: tests/dask",
     "unused-cores": "needs tasks of several cores: collector/cli/crema_taskvine_test.py",

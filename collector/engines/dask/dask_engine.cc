@@ -1,6 +1,5 @@
 #include "collector/engines/dask/dask_engine.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>

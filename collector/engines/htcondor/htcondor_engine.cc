@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <functional>
-#include <map>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "collector/engines/http_get.h"
 #include "collector/engines/taskvine/vine_log.h"
 #include "collector/idioms/units.h"

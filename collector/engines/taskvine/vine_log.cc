@@ -1,14 +1,10 @@
 #include "collector/engines/taskvine/vine_log.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <set>
-#include <system_error>
 
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"

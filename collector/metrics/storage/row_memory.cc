@@ -1,10 +1,8 @@
 #include "collector/metrics/storage/row_memory.h"
 
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>

@@ -2,11 +2,9 @@
 
 #include <dirent.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <memory>
-#include <utility>
 
 #include "collector/idioms/sequences.h"
 
