@@ -291,6 +291,38 @@ class Compare(SourcesTestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("not measured", result.stderr)
 
+    def test_one_run_a_side_beside_others_fails_for_large_changes_only(self):
+        """Chunks wait for a CPU for as long as they have one: equal runs may differ by 10 % there."""
+        sources = {}
+        for name, seconds in (("before", 0.1), ("other", 0.107), ("longer", 0.15)):
+            lines = [invented_run.process_line(100, run_id=name)]
+            for number in range(20):
+                half = round(seconds * invented_run.SECOND / 2)
+                start, changes = number * seconds, {"cpu_ns": half, "cpu_wait_ns": half}
+                changes.update(invented_run.place(number, "ttbar"))
+                lines.append(invented_run.chunk_line(number, start, start + seconds, **changes))
+            invented_run.write_log(self.path(name), [*lines, invented_run.end_line(20 * seconds, 20)])
+            sources[name] = self.path(name)
+        options = ("--fail-on-sure", "3", "--fail-on", "section:select:self>90%")
+        result = crema("compare", sources["before"], sources["other"], *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("differs by +7.0 %", result.stdout.replace("\n", " "))
+        self.assertRegex(result.stderr, r"^crema: gate section:select:self>90%: this is elapsed time, [^\n]*\n$")
+        self.assertEqual(crema("compare", sources["before"], sources["other"], "--fail-on-unclear").returncode, 3)
+        result = crema("compare", sources["before"], sources["longer"], "--fail-on-sure", "3", "-q")
+        self.assertEqual(result.returncode, 3)
+        self.assertRegex(result.stderr, r"if equal runs differ by no more than ±1\d(\.\d)? %, which one run a side")
+
+    def test_behind_a_longer_run_comes_what_shows_where(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        wide = ("--width", "1000")
+        self.assertIn("\nnext: crema run --stacks -- ", crema("compare", before, after, *wide).stdout)
+        self.assertNotIn("--stacks", crema("compare", after, before).stdout)
+        function = {"section": "select", "dataset": "ttbar", "function": "Select", "samples": 10, "share": 1.0}
+        self.change(after, functions=[function])
+        self.assertIn(f"\nnext: crema show {after} --table functions", crema("compare", before, after, *wide).stdout)
+        self.assertEqual(crema("show", after, "--table", "functions").returncode, 0)
+
     def test_a_misspelt_gate_is_answered_with_what_was_meant(self):
         before, after = self.collect("before"), self.collect("after", run_id="b")
         for gate, meant in (

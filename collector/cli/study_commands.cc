@@ -65,52 +65,37 @@ std::string ComparisonJson(const Comparison& comparison, const std::vector<Judge
   return JsonText(document, 1) + "\n";
 }
 
-/// What a source's chunks did; `why_not` where they are not there.
-struct ReadPieces {
+/// What a source's chunks did; sets `why_not` where they are not there.
+RunPieces PiecesOf(const MeasuredSource& source, std::string* why_not) {
   RunPieces pieces;
-  std::string why_not;
-};
-
-ReadPieces PiecesOf(const MeasuredSource& source) {
-  ReadPieces read;
   if (const auto logs = source.FindLogs(); logs.ok() && logs->logs_missing > 0) {
-    read.why_not = fmt::format("{} of its logs are gone since the measurement was made", logs->logs_missing);
-    return read;
+    *why_not = fmt::format("{} of its logs are gone since the measurement was made", logs->logs_missing);
+    return pieces;
   }
-  const absl::Status status = source.ForEachAttempt([&read](const Attempt& attempt) { read.pieces.Add(attempt); });
-  if (!status.ok()) read.why_not = std::string(status.message());
-  read.pieces.ForgetSinglePass();
-  return read;
+  const absl::Status status = source.ForEachAttempt([&pieces](const Attempt& attempt) { pieces.Add(attempt); });
+  if (!status.ok()) *why_not = std::string(status.message());
+  pieces.ForgetSinglePass();
+  return pieces;
 }
 
-/// The first source against each other one, piece by piece.
-std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& sources) {
+/// The first side, of `first` sources, against all others together, or (`each`) against each, piece by piece.
+std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& sources, size_t first, bool each) {
   std::vector<PairedChange> changes;
-  const ReadPieces first = PiecesOf(sources.front());
-  for (size_t i = 1; i < sources.size(); ++i) {
-    if (const ReadPieces other = PiecesOf(sources[i]); first.why_not.empty() && other.why_not.empty()) {
-      changes.push_back(ComparePieces(first.pieces, other.pieces));
+  std::vector<RunPieces> before, after;
+  std::string why_not_before, why_not;
+  for (size_t i = 0; i < first; ++i) before.push_back(PiecesOf(sources[i], &why_not_before));
+  for (size_t i = first; i < sources.size(); ++i) {
+    after.push_back(PiecesOf(sources[i], &why_not));
+    if (!each && i + 1 < sources.size()) continue;
+    if (why_not_before.empty() && why_not.empty()) {
+      changes.push_back(CompareSides(before, after));
     } else {
-      changes.emplace_back().why_not = first.why_not.empty() ? other.why_not : first.why_not;
+      changes.emplace_back().why_not = why_not_before.empty() ? why_not : why_not_before;
     }
+    after.clear();
+    why_not.clear();
   }
   return changes;
-}
-
-PairedChange CompareSidesPieces(const std::vector<MeasuredSource>& before, const std::vector<MeasuredSource>& after) {
-  std::vector<RunPieces> sides[2];
-  for (const auto* side : {&before, &after}) {
-    for (const MeasuredSource& source : *side) {
-      ReadPieces read = PiecesOf(source);
-      if (!read.why_not.empty()) {
-        PairedChange not_known;
-        not_known.why_not = std::move(read.why_not);
-        return not_known;
-      }
-      sides[side == &before ? 0 : 1].push_back(std::move(read.pieces));
-    }
-  }
-  return CompareSides(sides[0], sides[1]);
 }
 
 /// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
@@ -120,20 +105,31 @@ std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, cons
   return sources;
 }
 
+/// Behind a longer run its functions, or how to get them; else a prediction.
+std::string NextOfLast(const MeasuredSource& last, const PairedChange& change, const OutputOptions& output) {
+  const bool is_slower = change.conclusion == ChangeConclusion::kSlower;
+  if (is_slower && !last.measurement().functions.empty()) {
+    return NextStep(output, fmt::format("crema show {} --table functions", last.Named()), "what takes the time now");
+  }
+  if (is_slower && !last.measurement().quality.lost_samples.has_value()) {
+    return NextStep(output, "crema run --stacks -- COMMAND", "the functions of each section");
+  }
+  return NextPrediction(last, output, "what the next change would bring");
+}
+
 /// `next`: the step behind it, of the last run.
 Comparison CompareSources(const CompareOptions& options, std::string* next) {
-  const auto set_next = [&](const MeasuredSource& last) {
-    if (!options.markdown) *next = NextPrediction(last, options.output, "what the next change would bring");
-  };
-  if (!options.sources.empty()) {
-    const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
-    set_next(sources.back());
-    return Compare(MeasurementsOf(sources), CompareAllPieces(sources), options.sources);
-  }
-  const std::vector<MeasuredSource> before = OpenSide(options.before, options);
-  const std::vector<MeasuredSource> after = OpenSide(options.after, options);
-  set_next(after.back());
-  return CompareSides(MeasurementsOf(before), MeasurementsOf(after), {CompareSidesPieces(before, after)});
+  const bool each = !options.sources.empty();
+  std::vector<MeasuredSource> sources =
+      each ? OpenAll(options.sources, options.run, options.output.quiet) : OpenSide(options.before, options);
+  const size_t first = each ? 1 : sources.size();
+  for (MeasuredSource& source : OpenSide(options.after, options)) sources.push_back(std::move(source));
+  std::vector<PairedChange> changes = CompareAllPieces(sources, first, each);
+  if (!options.markdown) *next = NextOfLast(sources.back(), changes.back(), options.output);
+  const std::vector<const Measurement*> all = MeasurementsOf(sources);
+  if (each) return Compare(all, std::move(changes), options.sources);
+  const auto after = all.begin() + static_cast<ptrdiff_t>(first);
+  return CompareSides({all.begin(), after}, {after, all.end()}, std::move(changes));
 }
 
 /// Two sources or more, or both sides. Throws a usage error.
@@ -173,11 +169,8 @@ int RunCompare(const CompareOptions& options) {
     }
     judged.push_back({gate.text, *result});
   }
-  const auto add = [&judged](const std::vector<JudgedGate>& more) {
-    judged.insert(judged.end(), more.begin(), more.end());
-  };
-  if (options.sure_percent.has_value()) add(JudgeSure(*options.sure_percent, comparison));
-  if (options.fail_on_unclear) add(JudgeUnclear(comparison));
+  if (options.sure_percent.has_value()) JudgeSure(*options.sure_percent, comparison, &judged);
+  if (options.fail_on_unclear) JudgeUnclear(comparison, &judged);
   if (!options.junit.empty()) {
     RemoveOldGates(options.junit);
     OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
@@ -196,6 +189,7 @@ int RunCompare(const CompareOptions& options) {
   bool fell = false;
   for (const JudgedGate& gate : judged) {
     if (gate.result.fell) PrintError(fmt::format("gate {} failed: {}", gate.text, gate.result.sentence));
+    if (!gate.result.doubt.empty()) PrintError(fmt::format("gate {}: {}", gate.text, gate.result.doubt));
     fell = fell || gate.result.fell;
   }
   return fell ? kExitGateFell : printed;
@@ -211,7 +205,7 @@ void AddCompareCommand(CLI::App* program, int* status) {
       "failed.\n\n"
       "Example:\n"
       "  crema compare before after\n"
-      "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal\n"
+      "  crema compare before after --fail-on 'chunk_cpu_time>5%' --fail-on unequal\n"
       "  crema compare --before a1 --before a2 --after b1 --after b2 --fail-on-sure 2");
   auto options = std::make_shared<CompareOptions>();
   command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements");

@@ -1,7 +1,5 @@
 #include "collector/comparison/comparison.h"
 
-#include <unordered_map>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -23,6 +21,17 @@ namespace {
 using Documents = std::vector<const Measurement*>;
 
 constexpr size_t kNamed = 3;  // parts of the elapsed time, and sections
+
+/// One of each run; empty: not known of all.
+std::vector<double> ValuesOf(const Documents& documents, std::string_view key) {
+  std::vector<double> values;
+  for (const Measurement* measurement : documents) {
+    const std::optional<double> one = measurement->Metric(key);
+    if (!one.has_value()) return {};
+    values.push_back(*one);
+  }
+  return values;
+}
 
 ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vector<double>& after) {
   ElapsedDifference difference{MeanOf(after) - MeanOf(before), std::nullopt, std::nullopt};
@@ -52,33 +61,23 @@ bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, 
 
 /// nullopt: the wall time of a run is missing, or a side has no run.
 std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
-  std::vector<double> was, now;
-  for (const auto& [side, times] : {std::pair(&before, &was), std::pair(&after, &now)}) {
-    for (const Measurement* measurement : *side) {
-      if (const auto wall_time = measurement->Metric("wall_time")) times->push_back(*wall_time);
-    }
-    if (times->empty() || times->size() < side->size()) return std::nullopt;
-  }
+  const std::vector<double> was = ValuesOf(before, "wall_time"), now = ValuesOf(after, "wall_time");
+  if (was.empty() || now.empty()) return std::nullopt;
   ElapsedChange change{MeanOf(was), MeanOf(now), DifferenceOf(was, now), {}};
-  std::vector<std::map<std::string, double>> parts_before, parts_after;
-  if (!SplitElapsed(before, &parts_before) || !SplitElapsed(after, &parts_after)) return change;
-  std::set<std::string> names;
-  for (const auto* runs : {&parts_before, &parts_after}) {
-    for (const auto& run : *runs) {
-      for (const auto& [name, seconds] : run) names.insert(name);
-    }
-  }
-  for (const std::string& name : names) {
-    const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
-      return Mapped<double>(runs, [&name](const auto& run) { return ValueOr(run, name, 0); });
-    };
-    change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
+  std::vector<std::map<std::string, double>> runs;
+  if (!SplitElapsed(before, &runs) || !SplitElapsed(after, &runs)) return change;
+  std::map<std::string, double> any;
+  for (const auto& run : runs) any.insert(run.begin(), run.end());
+  for (const auto& part : any) {
+    const auto seconds = Mapped<double>(runs, [&part](const auto& run) { return ValueOr(run, part.first, 0); });
+    const auto middle = seconds.begin() + static_cast<ptrdiff_t>(before.size());
+    change.parts.push_back({part.first, DifferenceOf({seconds.begin(), middle}, {middle, seconds.end()})});
   }
   SortLargestFirst(&change.parts, [](const ElapsedPart& a) { return std::fabs(a.difference.seconds); });
   return change;
 }
 
-/// "after took 11.0 s, before 10.0 s (+10 %): computing +0.61 s, tail +0.32 s."
+/// "after took 11.0 s, before 10.0 s (+10 %). Per core: CPU +0.61 s, tail +0.32 s."
 std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) {
   const std::optional<ElapsedChange> change = CompareElapsed(before.documents, after.documents);
   if (!change.has_value() || change->before <= 0) {
@@ -97,7 +96,7 @@ std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) 
   for (const ElapsedPart& part : change->parts) {
     if (named == kNamed || !kWorthNaming.Holds(std::fabs(part.difference.seconds) / change->before)) break;
     const BudgetPartKind* kind = FindBudgetPart(part.part);
-    text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", kind != nullptr ? kind->name : part.part,
+    text += fmt::format("{}{} {}", named++ == 0 ? ". Per core: " : ", ", kind != nullptr ? kind->name : part.part,
                         HumanTimeChange(part.difference.seconds));
   }
   return text + ".";
@@ -118,8 +117,8 @@ std::string MostInside(const std::string& section, const ComparedSide& before, c
       }
     }
     if (!(all > 0)) return "";
-    const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto& [path, seconds] = *absl::c_max_element(self, by_time);
+    const auto [largest, seconds] = LargestBy(self, [](const auto& one) { return one.second; });
+    const std::string& path = largest->first;
     if (path == section || !kMostOfIt.Holds(seconds / all) || (!most.empty() && most != path)) return "";
     most = path;
   }
@@ -133,8 +132,10 @@ std::string EffectWords(const PairedChange& change, const ComparedSide& before, 
   for (const ChangeEffect& effect : change.effects) {
     if (effect.is_sure && named < kNamed && kWorthNaming.Holds(std::fabs(effect.change))) {
       const std::string inside = MostInside(effect.what, before, after);
-      text += fmt::format("{}{} {}{}", named++ == 0 ? ": " : ", ", effect.what, HumanChange(effect.change),
+      text += fmt::format("{}{} {} {}{}{}", named == 0 ? ": " : ", ", effect.what, effect.change > 0 ? "adds" : "saves",
+                          HumanPercent(std::fabs(effect.change), 1), named == 0 ? " of the whole" : "",
                           inside.empty() ? "" : " (" + ShortName(inside) + " takes most of its time)");
+      ++named;
     } else {
       rest = std::max({rest, std::fabs(effect.low), std::fabs(effect.high)});
     }
@@ -143,25 +144,19 @@ std::string EffectWords(const PairedChange& change, const ComparedSide& before, 
   return text;
 }
 
-/// "The work in its chunks is 6.1 % longer (4.8 to 7.3 %): select +5.2 %; all else within ±0.6 %."
+/// "The work in its chunks is 6.1 % longer (4.8 % to 7.3 %): select adds 5.2 % of the whole; all else within ±0.6 %."
 std::string WorkWords(const PairedChange& change, const ComparedSide& before, const ComparedSide& after) {
   const std::string_view what = change.is_of_work ? "The work in its chunks" : "The time in its chunks";
   const auto size = [](double share) { return HumanPercent(std::fabs(share), 1); };
   const std::string number = HumanChange(change.change);
   const std::string range = fmt::format("{} to {}", HumanChange(change.low), HumanChange(change.high));
-  std::string text;
-  switch (change.conclusion) {
-    case ChangeConclusion::kSlower:
-      text = fmt::format("{} is {} longer ({} to {})", what, size(change.change), size(change.low), size(change.high));
-      break;
-    case ChangeConclusion::kFaster:
-      text = fmt::format("{} is {} shorter ({} to {})", what, size(change.change), size(change.high), size(change.low));
-      break;
-    case ChangeConclusion::kSame:
-      text = fmt::format("{} is about as long: {} ({})", what, number, range);
-      break;
-    default:
-      text = fmt::format("{} differs by {} ({}): whether it changed is not known", what, number, range);
+  const bool is_slower = change.conclusion == ChangeConclusion::kSlower;
+  std::string text = fmt::format("{} differs by {} ({}): whether it changed is not known", what, number, range);
+  if (is_slower || change.conclusion == ChangeConclusion::kFaster) {
+    text = fmt::format("{} is {} {} ({} to {})", what, size(change.change), is_slower ? "longer" : "shorter",
+                       size(is_slower ? change.low : change.high), size(is_slower ? change.high : change.low));
+  } else if (change.conclusion == ChangeConclusion::kSame) {
+    text = fmt::format("{} is about as long: {} ({})", what, number, range);
   }
   if (change.is_short_of_cpu && change.conclusion == ChangeConclusion::kUnclear) {
     text += ", because threads waited for CPUs, and this may also have blocked the threads that waited for these";
@@ -182,17 +177,20 @@ std::string WaitingWords(const PairedChange& change, const ComparedSide& before)
 
 std::string PairWords(const PairedChange& change) {
   const auto pairs = static_cast<double>(change.pairs);
-  std::string text =
-      change.paired_by == "none"
-          ? fmt::format(" Not paired, because chunks have no ranges: {} a side.", Counted(pairs, "chunk", "chunks"))
-          : fmt::format(" Paired by {} ({}).", change.paired_by, Counted(pairs, "pair", "pairs"));
+  std::string text = change.paired_by == "none"
+                         ? fmt::format(" Not paired, because chunks have no ranges in common: {} a side.",
+                                       Counted(pairs, "chunk", "chunks"))
+                         : fmt::format(" Paired by {} ({}).", change.paired_by, Counted(pairs, "pair", "pairs"));
   if (const double least = std::min(change.before_share, change.after_share); !kAllOfTheInput.Holds(least)) {
     text += fmt::format(" This is of the input that both have: {} of the first and {} of the second one's time.",
                         HumanPercent(change.before_share), HumanPercent(change.after_share));
   }
   if (!change.between_runs.has_value()) {
-    return text + fmt::format(" The range assumes that equal runs differ by ±{}; several runs a side measure it.",
-                              HumanPercent(change.assumed));
+    return text +
+           fmt::format(
+               " The range assumes that equal runs differ by ±{}{}. They may differ by more: several runs a side "
+               "measure it.",
+               HumanPercent(change.assumed), change.is_beside_others ? ", because threads waited for CPUs" : "");
   }
   std::vector<std::string> needed;
   for (const double effect : kEffectsOfRuns) {
@@ -208,13 +206,8 @@ std::string PairWords(const PairedChange& change) {
 
 /// The largest of a side; nullopt: not known of all its runs.
 std::optional<double> PeakOf(const ComparedSide& side, std::string_view key) {
-  std::optional<double> peak;
-  for (const Measurement* measurement : side.documents) {
-    const std::optional<double> one = measurement->Metric(key);
-    if (!one.has_value()) return std::nullopt;
-    peak = std::max(peak.value_or(0), *one);
-  }
-  return peak;
+  const std::vector<double> values = ValuesOf(side.documents, key);
+  return values.empty() ? std::nullopt : std::optional(*absl::c_max_element(values));
 }
 
 std::string MemoryWords(const ComparedSide& before, const ComparedSide& after) {
@@ -268,30 +261,34 @@ std::string TroubleWords(const ComparedSide& side) {
   return words;
 }
 
+/// Where pieces give no answer, of runs with as many events: what their chunks took in all, which has no range.
+std::string CpuWords(const ComparedSide& before, const ComparedSide& after) {
+  const std::vector<double> was = ValuesOf(before.documents, "chunk_cpu_time");
+  const std::vector<double> now = ValuesOf(after.documents, "chunk_cpu_time");
+  if (was.empty() || now.empty() || !(MeanOf(was) > 0)) return "";
+  return fmt::format(" For as many events its chunks used {} of CPU, those of {} {} ({}, without a range).",
+                     HumanDuration(MeanOf(now)), before.name, HumanDuration(MeanOf(was)),
+                     HumanChange(MeanOf(now) / MeanOf(was) - 1));
+}
+
 struct Node {
   double self_before = 0, self_after = 0;
   double before = 0, after = 0;  // with all that is inside
   std::map<std::string, Node> inside;
 };
 
-void AddSelfTimes(const Documents& documents, double Node::*self, Node* root) {
+void AddTimes(const Documents& documents, double Node::*self, double Node::*all, Node* root) {
   for (const Measurement* measurement : documents) {
     for (const SectionRow& row : measurement->sections) {
       if (row.helper.value_or(false)) continue;
       Node* node = root;
-      for (const absl::string_view name : absl::StrSplit(row.path.str(), '/')) node = &node->inside[std::string(name)];
-      node->*self += row.self.value_or(0) / static_cast<double>(documents.size());
+      const double seconds = row.self.value_or(0) / static_cast<double>(documents.size());
+      for (const absl::string_view name : absl::StrSplit(row.path.str(), '/')) {
+        node = &node->inside[std::string(name)];
+        node->*all += seconds;
+      }
+      node->*self += seconds;
     }
-  }
-}
-
-void AddUp(Node* node) {
-  node->before = node->self_before;
-  node->after = node->self_after;
-  for (auto& [name, child] : node->inside) {
-    AddUp(&child);
-    node->before += child.before;
-    node->after += child.after;
   }
 }
 
@@ -333,6 +330,7 @@ std::string RowName(const Row& row) {
   return row.name;
 }
 std::string RowName(const CutRow& row) { return row.Label(); }
+std::string RowName(const WaitSumRow& row) { return row.kind.str(); }
 std::string RowName(const SectionRow& row) { return row.path.str() + (row.helper.value_or(false) ? " (helper)" : ""); }
 
 /// The rows of one table of all measurements, by name; of several with one name the first.
@@ -345,7 +343,7 @@ class NamedRows {
       for (const Row& row : measurement->*table) {
         std::string name = RowName(row);
         if (seen.insert(name).second) names_.push_back(name);
-        rows_[measurement].try_emplace(std::move(name), &row);
+        rows_.try_emplace({measurement, std::move(name)}, &row);
       }
     }
   }
@@ -355,15 +353,13 @@ class NamedRows {
   /// `of`: a member or a function.
   template <class Function>
   std::optional<double> Value(const Measurement& measurement, const std::string& name, const Function& of) const {
-    const auto rows = rows_.find(&measurement);
-    if (rows == rows_.end()) return std::nullopt;
-    const auto row = rows->second.find(name);
-    return row == rows->second.end() ? std::nullopt : std::optional<double>(std::invoke(of, *row->second));
+    const auto row = rows_.find({&measurement, name});
+    return row == rows_.end() ? std::nullopt : std::optional<double>(std::invoke(of, *row->second));
   }
 
  private:
   std::vector<std::string> names_;
-  std::map<const Measurement*, std::unordered_map<std::string, const Row*>> rows_;
+  std::map<std::pair<const Measurement*, std::string>, const Row*> rows_;
 };
 
 /// The columns that are compared (`Column::compared`).
@@ -389,14 +385,9 @@ std::vector<ComparedRow> CompareRows(const Documents& documents, std::vector<Row
 
 /// By kind, the one that the first measurement has most of first.
 std::vector<ComparedRow> CompareWaits(const Documents& documents) {
-  std::vector<std::string> kinds;
-  for (const Measurement* measurement : documents) {
-    for (const WaitSumRow& row : measurement->waits) {
-      if (absl::c_find(kinds, row.kind.str()) == kinds.end()) kinds.push_back(row.kind.str());
-    }
-  }
   std::vector<ComparedRow> rows;
-  for (const std::string& kind : kinds) {
+  const NamedRows waits(documents, &Measurement::waits);
+  for (const std::string& kind : waits.names()) {
     const auto seconds = [&kind](const Measurement& measurement) {
       std::optional<double> sum;  // of a run without waits nothing is known
       for (const WaitSumRow& row : measurement.waits) {
@@ -593,6 +584,7 @@ std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& a
   } else {
     words +=
         fmt::format(" Whether its work took longer is not known{}.", paired == nullptr ? "" : ": " + paired->why_not);
+    if (same_events) words += CpuWords(before, after);
   }
   return words + MemoryWords(before, after) + SurroundingsWords(before, after) + TroubleWords(before) +
          TroubleWords(after);
@@ -600,9 +592,8 @@ std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& a
 
 std::vector<SectionDifference> CompareSectionTrees(const Documents& before, const Documents& after) {
   Node root;
-  AddSelfTimes(before, &Node::self_before, &root);
-  AddSelfTimes(after, &Node::self_after, &root);
-  AddUp(&root);
+  AddTimes(before, &Node::self_before, &Node::before, &root);
+  AddTimes(after, &Node::self_after, &Node::after, &root);
   std::vector<SectionDifference> rows;
   AddRows(root, "", 0, &rows);
   return rows;
@@ -680,7 +671,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
 
 Json ComparisonAsJson(const Comparison& comparison) {
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 8},
+                   {"schema_minor", 9},
                    {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
   if (!comparison.runs_before.empty()) {

@@ -144,7 +144,8 @@ absl::StatusOr<ComparisonGate> ParseGate(const std::string& text);
 
 struct GateResult {
   bool fell = false;
-  std::string sentence;  ///< what was found
+  std::string sentence;    ///< what was found
+  std::string doubt = {};  ///< why this says little; mostly empty
 };
 
 /// A gate on a value that was not measured falls: it cannot vouch for anything.
@@ -158,10 +159,10 @@ struct JudgedGate {
 };
 
 /// `--fail-on-sure PERCENT`, for each run or side but the first: falls where the work in its chunks took longer by
-/// more than that, with its whole range. It does not fall where that is not known.
-std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison);
+/// more than that, with its whole range. It does not fall where that is not known. Adds to `judged`.
+void JudgeSure(double percent, const Comparison& comparison, std::vector<JudgedGate>* judged);
 
 /// `--fail-on-unclear`: falls where it is not known whether the work took longer.
-std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison);
+void JudgeUnclear(const Comparison& comparison, std::vector<JudgedGate>* judged);
 
 }  // namespace crema

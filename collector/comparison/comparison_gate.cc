@@ -1,5 +1,6 @@
 // Gates on a comparison, for continuous integration.
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "collector/comparison/comparison.h"
 #include "collector/format/human_numbers.h"
@@ -96,11 +97,15 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
     if (fell && !result.fell) result = {true, sentence};
     if (result.sentence.empty()) result.sentence = sentence;
   }
+  const bool is_elapsed = value->unit == "s" || absl::StrContains(value->key, "_wall");
+  if (is_elapsed && !absl::StrContains(value->key, "cpu") &&
+      !PlacesWhere(comparison.paired, &PairedChange::is_beside_others).empty()) {
+    result.doubt = "this is elapsed time, and threads waited much for CPUs: take --fail-on-sure, or chunk_cpu_time";
+  }
   return result;
 }
 
-std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) {
-  std::vector<JudgedGate> judged;
+void JudgeSure(double percent, const Comparison& comparison, std::vector<JudgedGate>* judged) {
   for (size_t i = 0; i < comparison.paired.size(); ++i) {
     const PairedChange& change = comparison.paired[i];
     const std::string& name = comparison.runs[i + 1].name;
@@ -108,25 +113,26 @@ std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) 
                          fmt::format("whether the work of {} took longer is not known: {}", name, change.why_not)};
     if (change.conclusion != ChangeConclusion::kNotKnown) {
       result = {change.low > percent / 100,
-                fmt::format("the {} in the chunks of {} changed by {} to {}", change.is_of_work ? "work" : "time", name,
-                            HumanChange(change.low), HumanChange(change.high))};
+                fmt::format("the {} in the chunks of {} changed by {} to {}{}", change.is_of_work ? "work" : "time",
+                            name, HumanChange(change.low), HumanChange(change.high),
+                            change.between_runs.has_value()
+                                ? ""
+                                : " if equal runs differ by no more than ±" + HumanPercent(change.assumed) +
+                                      ", which one run a side does not measure")};
     }
-    judged.push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});
+    judged->push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});
   }
-  return judged;
 }
 
-std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison) {
-  std::vector<JudgedGate> judged;
+void JudgeUnclear(const Comparison& comparison, std::vector<JudgedGate>* judged) {
   for (size_t i = 0; i < comparison.paired.size(); ++i) {
     const PairedChange& change = comparison.paired[i];
     const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
     const bool fell = !is_known || change.conclusion == ChangeConclusion::kUnclear;
-    judged.push_back({"--fail-on-unclear",
-                      {fell, fmt::format("whether the work of {} took longer is {}{}", comparison.runs[i + 1].name,
-                                         fell ? "not known" : "known", is_known ? "" : ": " + change.why_not)}});
+    judged->push_back({"--fail-on-unclear",
+                       {fell, fmt::format("whether the work of {} took longer is {}{}", comparison.runs[i + 1].name,
+                                          fell ? "not known" : "known", is_known ? "" : ": " + change.why_not)}});
   }
-  return judged;
 }
 
 }  // namespace crema

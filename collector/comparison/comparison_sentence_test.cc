@@ -64,9 +64,37 @@ TEST(ComparisonSentence, BeginsWithTheElapsedTimeAndSaysWhatPairsGive) {
   const Json before = Measured(10, 5, 4), after = Measured(8, 6, 4);  // sooner done, all the same
   EXPECT_EQ(
       Say(before, after, &paired),
-      "b took 8.00 s, a 10.0 s (-20.0 %). The time in its chunks is 6.1 % longer (4.8 % to 7.3 %): select +5.2 %; "
-      "all else within ±0.6 %. Paired by chunk (2 252 pairs). The range assumes that equal runs differ by ±2.0 %; "
-      "several runs a side measure it.");
+      "b took 8.00 s, a 10.0 s (-20.0 %). The time in its chunks is 6.1 % longer (4.8 % to 7.3 %): select adds 5.2 % "
+      "of the whole; all else within ±0.6 %. Paired by chunk (2 252 pairs). The range assumes that equal runs differ "
+      "by ±2.0 %. They may differ by more: several runs a side measure it.");
+}
+
+TEST(ComparisonSentence, GivesWhatSectionsAddToTheWholeAndNotByHowMuchTheyGrew) {
+  PairedChange paired = SlowerByPieces();
+  paired.effects[1] = {"fill", -0.02, -0.025, -0.015, 0.1, true};
+  paired.effects.push_back({"(other)", 0.001, -0.004, 0.005, 0.4, false});
+  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(11, 6, 4), &paired),
+              HasSubstr("select adds 5.2 % of the whole, fill saves 2.0 %; all else within ±0.5 %."));
+}
+
+TEST(ComparisonSentence, AssumesMoreBesideOthersAndSaysWhy) {
+  PairedChange paired = SlowerByPieces();
+  paired.is_beside_others = true;
+  paired.assumed = 0.1;
+  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(11, 6, 4), &paired),
+              HasSubstr("equal runs differ by ±10 %, because threads waited for CPUs. They may differ by more"));
+}
+
+TEST(ComparisonSentence, GivesTheCpuTimeOfAsManyEventsWherePiecesGiveNoAnswer) {
+  PairedChange paired;
+  paired.why_not = "the two have only 1 file in common";
+  Json before = Measured(10, 5, 4), after = Measured(11, 6, 4);
+  before["metrics"]["chunk_cpu_time"] = 2.51;
+  after["metrics"]["chunk_cpu_time"] = 1.42;
+  EXPECT_THAT(Say(before, after, &paired), HasSubstr("1 file in common. For as many events its chunks used 1.42 s of "
+                                                     "CPU, those of a 2.51 s (-43.4 %, without a range)."));
+  after["metrics"]["total_events"] = 2000;
+  EXPECT_THAT(Say(before, after, &paired), Not(HasSubstr("of CPU"))) << "other events";
 }
 
 TEST(ComparisonSentence, NamesTheSectionThatMostOfAChangedOneIs) {
@@ -80,9 +108,10 @@ TEST(ComparisonSentence, NamesTheSectionThatMostOfAChangedOneIs) {
     add(document, "select/jets/btag", 2);
     add(document, "selection", 1000);
   }
-  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 % (select/jets takes most of its time); all else"));
+  EXPECT_THAT(Say(before, after, &paired),
+              HasSubstr("select adds 5.2 % of the whole (select/jets takes most of its time); all else"));
   add(&after, "select/leptons", 40);
-  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 %; all else"));
+  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select adds 5.2 % of the whole; all else"));
 }
 
 TEST(ComparisonSentence, NamesTheWaitingForACpuBesideTheWork) {

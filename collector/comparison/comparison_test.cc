@@ -52,6 +52,7 @@ TEST(Compare, GivesTheTimeWithoutWorkersAsAPartOfItsOwn) {
     EXPECT_NEAR(part.difference.seconds, part.part == "no worker" ? 40 : 0, 1e-9) << part.part;
   }
   EXPECT_EQ(comparison.elapsed[0].parts[0].part, "no worker");
+  EXPECT_THAT(comparison.sentences[0], HasSubstr("(+40.0 %). Per core: no worker +40.0 s."));
 }
 
 TEST(Compare, TellsRunsOfOneNameApart) {
@@ -130,6 +131,42 @@ TEST(ComparisonGate, ChecksEveryRunAgainstTheFirst) {
   const GateResult result = Judge(ParseGate("wall_time>5%").value(), Compare({&first, &second, &third})).value();
   EXPECT_TRUE(result.fell);
   EXPECT_THAT(result.sentence, HasSubstr("by +20.0 % in ttbar (3)"));
+}
+
+TEST(ComparisonGate, OnElapsedTimeIsDoubtfulWhereThreadsWaitedForCpus) {
+  Json before = Document(10, 1);
+  before["metrics"]["chunk_cpu_time"] = 5;
+  before["sections"] = {{{"path", "select"}, {"helper", false}, {"self", 5}, {"count", 1}}};
+  const Measurement one = MeasurementOf(before);
+  PairedChange paired;
+  for (const bool is_busy : {false, true}) {
+    paired.is_beside_others = is_busy;
+    const Comparison comparison = Compare({&one, &one}, {paired});
+    for (const auto& [gate, is_elapsed] : {std::pair<const char*, bool>{"wall_time>5%", true},
+                                           {"section:select:self>5%", true},
+                                           {"section:select:count>5%", false},
+                                           {"chunk_cpu_time>5%", false},
+                                           {"unequal", false}}) {
+      EXPECT_EQ(Judge(ParseGate(gate).value(), comparison).value().doubt.empty(), !is_busy || !is_elapsed) << gate;
+    }
+  }
+}
+
+TEST(ComparisonGate, OfSureChangesNamesWhatOneRunASideAssumes) {
+  const Measurement one = MeasurementOf(Document(10, 1));
+  PairedChange paired;
+  paired.conclusion = ChangeConclusion::kSlower;
+  paired.change = 0.07, paired.low = 0.04, paired.high = 0.1, paired.assumed = 0.02;
+  std::vector<JudgedGate> judged;
+  JudgeSure(3, Compare({&one, &one}, {paired}), &judged);
+  paired.between_runs = 0.01;
+  JudgeSure(3, Compare({&one, &one}, {paired}), &judged);
+  ASSERT_EQ(judged.size(), 2u);
+  EXPECT_TRUE(judged[0].result.fell);
+  EXPECT_THAT(judged[0].result.sentence,
+              HasSubstr("if equal runs differ by no more than ±2.0 %, which one run a side"));
+  EXPECT_TRUE(judged[1].result.fell);
+  EXPECT_THAT(judged[1].result.sentence, testing::EndsWith("+10.0 %")) << "they measured it";
 }
 
 TEST(ComparisonGate, KnowsItsKeys) {

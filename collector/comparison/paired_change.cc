@@ -198,11 +198,13 @@ std::vector<WeighedPiece> Weigh(const ChunksOfDataset& of, bool by_event, const 
   });
 }
 
-/// Datasets as a whole. Their chunks may be compared by events, or, where as many did not record them, one by one.
-PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts& parts) {
+/// Datasets as a whole, of as many events where chunks have ranges. Their chunks may be compared by events, or, where
+/// as many without ranges did not record them, one by one.
+PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts& parts, size_t fewest) {
   PieceMatch match;
   match.paired_by = "none";
   match.parts = parts.names;
+  const bool have_ranges = before.unranged().empty() || after.unranged().empty();
   const std::map<std::string, ChunksOfDataset> first = ByDataset(before), second = ByDataset(after);
   const double all_before = before.seconds(), all_after = after.seconds();
   for (const auto& [name, of_before] : first) {
@@ -210,8 +212,9 @@ PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const 
     if (found == second.end()) continue;
     const ChunksOfDataset& of_after = found->second;
     const bool by_event = of_before.has_events && of_after.has_events;
-    if (!by_event && of_before.chunks.size() != of_after.chunks.size()) continue;
-    if (std::min(of_before.chunks.size(), of_after.chunks.size()) < kFewestPairs) continue;
+    const bool is_same_work = have_ranges ? by_event && of_before.events == of_after.events
+                                          : by_event || of_before.chunks.size() == of_after.chunks.size();
+    if (!is_same_work || std::min(of_before.chunks.size(), of_after.chunks.size()) < fewest) continue;
     match.unpaired.push_back(
         {Weigh(of_before, by_event, parts.of_before, parts), Weigh(of_after, by_event, parts.of_after, parts)});
     match.before_share += of_before.seconds / all_before;
@@ -225,8 +228,8 @@ PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const 
 
 /// By chunk where chunks have their ranges, else by file, else not paired at all. What takes part is the input that
 /// both runs have; a way that leaves out more than 10 % of either run's time is taken only where no other leaves out
-/// less.
-PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, ComparedTime time) {
+/// less. `fewest`: pairs, or chunks of a side, that an answer needs.
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, ComparedTime time, size_t fewest) {
   const auto because = [](std::string reason) {
     PieceMatch none;
     none.why_not = std::move(reason);
@@ -244,25 +247,23 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
   if (!best.speaks_for_the_run()) {
     PieceMatch by_file = PairUp(ByFile(before), ByFile(after), true, parts, all_before, all_after);
     const bool is_better = by_file.speaks_for_the_run() || by_file.least_share() > best.least_share();
-    if (is_better && by_file.pairs.size() >= std::min(kFewestPairs, best.pairs.size())) best = std::move(by_file);
+    if (is_better && by_file.pairs.size() >= std::min(fewest, best.pairs.size())) best = std::move(by_file);
   }
-  const bool is_enough = best.pairs.size() >= kFewestPairs;
-  const bool some_have_no_range = !before.unranged().empty() && !after.unranged().empty();
-  if (some_have_no_range && (!is_enough || !best.speaks_for_the_run())) {
-    if (PieceMatch whole = MatchDatasets(before, after, parts); whole.speaks_for_the_run()) return whole;
-    if (!is_enough) {
+  const bool is_enough = best.pairs.size() >= (best.speaks_for_the_run() ? fewest : kFewestPairs);
+  if (!is_enough || !best.speaks_for_the_run()) {
+    if (PieceMatch whole = MatchDatasets(before, after, parts, fewest); whole.speaks_for_the_run()) return whole;
+    if (!is_enough && !before.unranged().empty() && !after.unranged().empty()) {
       return because(
           fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: each run needs {} "
                       "chunks, and their events or as many chunks as the other run",
-                      kFewestPairs));
+                      fewest));
     }
   }
-  if (best.pairs.empty())
-    return because("the two did not process the same input: they have no file of a dataset in common");
+  if (best.pairs.empty()) return because("the two have no file of a dataset in common");
   if (is_enough) return best;
   return because("the two have only " +
                  Counted(static_cast<double>(best.pairs.size()), best.paired_by, fmt::format("{}s", best.paired_by)) +
-                 " in common");
+                 " in common" + (best.speaks_for_the_run() ? "; with several runs a side that is enough" : ""));
 }
 
 constexpr int kDraws = 1000;
@@ -350,6 +351,7 @@ class Compared {
   /// By so much the spread of draws is too narrow, because what is drawn from is a sample itself, and not large.
   double Widening() const {
     const auto count = static_cast<double>(fewest_);
+    if (fewest_ < 2) return 1;  // of several runs a side: what they scatter by is the range
     return std::sqrt(count / (count - 1)) * StudentQuantile(kRangeTail, fewest_ - 1) / kSigmasTo95;
   }
 
@@ -433,9 +435,9 @@ void AllowForHoldersWithoutCpu(const PieceMatch::Seconds& before, size_t threads
   for (ChangeEffect& effect : change->effects) effect.is_sure = false;
 }
 
-PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, ComparedTime time) {
+PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, ComparedTime time, size_t fewest) {
   PairedChange change;
-  const PieceMatch match = MatchPieces(before, after, time);
+  const PieceMatch match = MatchPieces(before, after, time, fewest);
   change.why_not = match.why_not;
   if (!match.why_not.empty()) return change;
   change.paired_by = match.paired_by;
@@ -458,12 +460,14 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Comp
   for (size_t i = 0; i + 1 < changes.size(); ++i) {
     parts.push_back({match.parts[i], FromDraws(changes[i], std::move(draws[i]), widening), sum.before[i] / all});
   }
-  change.assumed = kBetweenRuns + kSecondsBetweenRuns / std::max(1e-9, all);
-  JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, change.assumed, &change);
   const auto is_short = [](const PieceMatch::Seconds& of) {
     return kShortOfCpu.Holds(of.waiting / std::max(1e-9, of.waiting + of.cpu));
   };
-  if (change.is_of_work && (is_short(match.before_seconds) || is_short(match.after_seconds))) {
+  change.is_beside_others = change.is_of_work && (is_short(match.before_seconds) || is_short(match.after_seconds));
+  change.assumed = change.is_beside_others ? kBetweenBusyRuns : kBetweenRuns;
+  change.assumed += kSecondsBetweenRuns / std::max(1e-9, all);
+  JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, change.assumed, &change);
+  if (change.is_beside_others) {
     for (ChangeEffect& effect : change.effects) {
       effect.is_sure = effect.is_sure && (IsBeyondMisplacedWaiting(match, effect) || IsSeenInPairs(match, effect));
     }
@@ -558,7 +562,7 @@ std::string_view ToString(ChangeConclusion conclusion) {
 
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
   const bool knows_waiting = before.knows_waiting() && after.knows_waiting();
-  return ComparePieces(before, after, knows_waiting ? ComparedTime::kWork : ComparedTime::kAll);
+  return ComparePieces(before, after, knows_waiting ? ComparedTime::kWork : ComparedTime::kAll, kFewestPairs);
 }
 
 PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vector<RunPieces>& after) {
@@ -569,17 +573,16 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
   change.drawn_by = "run";
   const auto knows_waiting = [](const RunPieces& run) { return run.knows_waiting(); };
   change.is_of_work = absl::c_all_of(before, knows_waiting) && absl::c_all_of(after, knows_waiting);
-  std::map<std::string, size_t> index;
-  std::vector<std::string> names;
-  std::vector<double> shares;
+  std::map<std::string, double> shares;
   // Each run's time on the first one's input, by part, less that of the first one.
-  std::vector<std::map<size_t, double>> sides[2];
+  using Differences = std::map<std::string, double>;
+  std::vector<Differences> sides[2];
   for (const std::vector<RunPieces>* side : {&before, &after}) {
     for (const RunPieces& run : *side) {
-      std::map<size_t, double>& parts = sides[side == &before ? 0 : 1].emplace_back();
+      Differences& parts = sides[side == &before ? 0 : 1].emplace_back();
       if (&run == &before.front()) continue;
       const PairedChange against_first =
-          ComparePieces(before.front(), run, change.is_of_work ? ComparedTime::kWork : ComparedTime::kAll);
+          ComparePieces(before.front(), run, change.is_of_work ? ComparedTime::kWork : ComparedTime::kAll, 1);
       if (against_first.conclusion == ChangeConclusion::kNotKnown) {
         change.why_not = against_first.why_not;
         return change;
@@ -592,27 +595,26 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
       change.before_share = std::min(change.before_share, against_first.before_share);
       change.after_share = std::min(change.after_share, against_first.after_share);
       for (const ChangeEffect& effect : against_first.effects) {
-        const auto [at, is_new] = index.try_emplace(effect.what, names.size());
-        if (is_new) names.push_back(effect.what), shares.push_back(0);
-        shares[at->second] = std::max(shares[at->second], effect.share);
-        parts[at->second] += effect.change;
+        double& share = shares[effect.what];
+        share = std::max(share, effect.share);
+        parts[effect.what] += effect.change;
       }
     }
   }
-  const auto total = [](const std::map<size_t, double>& run) {
+  const auto total = [](const Differences& run) {
     return SumOf<double>(run, [](const auto& part) { return part.second; });
   };
   double base = 1;  // what the runs before took, on average, over what the first took
   for (const auto& run : sides[0]) base += total(run) / static_cast<double>(sides[0].size());
-  const auto values_of = [base](const std::vector<std::map<size_t, double>>& runs, const auto& value_of) {
+  const auto values_of = [base](const std::vector<Differences>& runs, const auto& value_of) {
     return Mapped<double>(runs, [&](const auto& run) { return value_of(run) / base; });
   };
   std::vector<MeasuredPart> parts;
   double deviation = 0;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto of_part = [i](const std::map<size_t, double>& run) { return ValueOr(run, i, 0.0); };
-    parts.push_back(
-        {names[i], BetweenSides(values_of(sides[0], of_part), values_of(sides[1], of_part), &deviation), shares[i]});
+  for (const auto& item : shares) {
+    const auto of_part = [&item](const Differences& run) { return ValueOr(run, item.first, 0.0); };
+    parts.push_back({item.first, BetweenSides(values_of(sides[0], of_part), values_of(sides[1], of_part), &deviation),
+                     item.second});
   }
   const MeasuredChange all = BetweenSides(values_of(sides[0], total), values_of(sides[1], total), &deviation);
   change.between_runs = deviation;
@@ -678,10 +680,11 @@ void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& par
   change->low = std::max(-1.0, all.change - SquareSum(all.below, assumed));  // no time is below 0
   change->high = all.change + SquareSum(all.above, assumed);
   const double farthest = std::max(all.above + all.change, all.below - all.change);
-  change->conclusion = kAboutTheSame.Holds(farthest) ? ChangeConclusion::kSame
-                       : change->low > 0             ? ChangeConclusion::kSlower
-                       : change->high < 0            ? ChangeConclusion::kFaster
-                                                     : ChangeConclusion::kUnclear;
+  const bool is_same = change->is_beside_others ? farthest < 1e-6 : kAboutTheSame.Holds(farthest);
+  change->conclusion = is_same            ? ChangeConclusion::kSame
+                       : change->low > 0  ? ChangeConclusion::kSlower
+                       : change->high < 0 ? ChangeConclusion::kFaster
+                                          : ChangeConclusion::kUnclear;
 }
 
 }  // namespace crema

@@ -97,8 +97,9 @@ struct PairedChange {
   /// Threads waited for CPUs for so long that others, which waited for them, may have been blocked for that alone; the
   /// range holds it.
   bool is_short_of_cpu = false;
-  double before_waiting = 0;  ///< that time, where `is_of_work`; of several runs a side the mean
-  double after_waiting = 0;   ///< the same, for as many events
+  bool is_beside_others = false;  ///< one run a side, and threads waited much for CPUs: equal runs differ by more
+  double before_waiting = 0;      ///< that time, where `is_of_work`; of several runs a side the mean
+  double after_waiting = 0;       ///< the same, for as many events
   size_t runs_before = 1;
   size_t runs_after = 1;
   std::optional<double> between_runs;  ///< standard deviation of equal runs, measured: a part of their time
@@ -133,7 +134,7 @@ struct MeasuredPart {
 
 /// Sets conclusion, range and effects. `assumed`: by so much of their time equal runs are taken to differ, in 90 % of
 /// cases, beyond what was measured; 0: that is in the measurement. "About the same" is what was measured, alone, within
-/// ±2 %.
+/// ±2 %; beside other programs (`is_beside_others`) only what does not differ at all.
 void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& parts, double assumed,
                  PairedChange* change);
 

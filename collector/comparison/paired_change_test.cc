@@ -89,13 +89,13 @@ TEST(PairedChange, OfEqualRunsIsAboutTheSame) {
 TEST(PairedChange, IsOfWorkWhateverElseTheMachineDoes) {
   const auto loaded = [](uint32_t seed, double factor) { return MadeRun(seed, factor, 0, 0.03, 1, 300, 2); };
   const PairedChange equal = ComparePieces(MadeRun(1, 1, 0, 0.03, 1, 300, 0), loaded(2, 1));
-  EXPECT_EQ(equal.conclusion, ChangeConclusion::kSame);
+  EXPECT_NEAR(equal.change, 0, 0.01);
   EXPECT_TRUE(equal.is_of_work);
   EXPECT_EQ(equal.before_waiting, 0);
   EXPECT_NEAR(equal.after_waiting, 300, 30) << "1 s a chunk";
-  const PairedChange slower = ComparePieces(loaded(3, 1), loaded(4, 1.2));
+  const PairedChange slower = ComparePieces(loaded(3, 1), loaded(4, 1.6));
   EXPECT_EQ(slower.conclusion, ChangeConclusion::kSlower);
-  EXPECT_NEAR(EffectOf(slower, "select").change, 0.08, 0.01);
+  EXPECT_NEAR(EffectOf(slower, "select").change, 0.24, 0.02);
   EXPECT_TRUE(EffectOf(slower, "select").is_sure);
   const PairedChange sides = CompareSides({MadeRun(1, 1, 0, 0.03, 1, 300, 0), loaded(2, 1)}, {loaded(3, 1)});
   EXPECT_TRUE(sides.is_of_work);
@@ -133,15 +133,16 @@ RunPieces StarvedRun(double cpu, double waiting, double asleep, int64_t threads)
   return run;
 }
 
-/// 150 chunks that compute, `select` for 0.6 s times `factor`, and wait for a CPU, each section when chance has it.
-RunPieces BusyRun(uint32_t seed, double factor) {
+/// 150 chunks that compute, `select` for 0.6 s times `factor`, and wait for a CPU, each section when chance has it. The
+/// caches that others share make all of it take `drift` times as long.
+RunPieces BusyRun(uint32_t seed, double factor, double drift = 1) {
   RunPieces run;
   std::mt19937 random(seed);
   std::gamma_distribution<double> waiting(20, 0.05);  // the sum of many short waits
   const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   for (int64_t number = 0; number < 150; ++number) {
-    const double select = 0.6 * factor, read = 0.4;
+    const double select = 0.6 * factor * drift, read = 0.4 * drift;
     const double in_select = select * waiting(random), in_read = read * waiting(random);
     ChunkFact chunk;
     chunk.number = number;
@@ -186,20 +187,68 @@ TEST(PairedChange, NamesNoSectionForTheWaitingOfAnother) {
 }
 
 TEST(PairedChange, NamesTheSectionThatComputesMoreWhereNothingIsBlocked) {
-  // 3 % more in `select`, while each chunk waits for a CPU for as long as it computes, now more and now less.
+  // 18 % more in `select`, while each chunk waits for a CPU for as long as it computes, now more and now less.
   for (uint32_t seed = 1; seed <= 20; ++seed) {
-    const PairedChange change = ComparePieces(BusyRun(seed, 1), BusyRun(seed + 100, 1.05));
+    const PairedChange change = ComparePieces(BusyRun(seed, 1), BusyRun(seed + 100, 1.3));
     EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
     EXPECT_TRUE(EffectOf(change, "select").is_sure) << seed;
     EXPECT_FALSE(EffectOf(change, "read").is_sure) << seed;
   }
 }
 
-TEST(PairedChange, OfRunsThatSeemEqualHoldsOnlyWhatWasMeasured) {
+TEST(PairedChange, OfOneRunASideClaimsNoneThatOthersOnTheMachineMayCause) {
+  const PairedChange change = ComparePieces(BusyRun(1, 1), BusyRun(2, 1, 1.07));
+  EXPECT_TRUE(change.is_beside_others);
+  EXPECT_NEAR(change.change, 0.07, 0.001);
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kUnclear);
+  EXPECT_LT(change.low, 0);
+  const PairedChange alike = ComparePieces(BusyRun(1, 1), BusyRun(2, 1, 1.01));
+  EXPECT_EQ(alike.conclusion, ChangeConclusion::kUnclear) << "a change may hide behind it as well";
+  const PairedChange sides = CompareSides({BusyRun(1, 1), BusyRun(2, 1)}, {BusyRun(3, 1, 1.07), BusyRun(4, 1, 1.07)});
+  EXPECT_EQ(sides.conclusion, ChangeConclusion::kSlower) << "several runs measure it";
+  EXPECT_FALSE(sides.is_beside_others);
+}
+
+TEST(PairedChange, OfRunsThatSeemEqualHoldsNoBlockedTime) {
   const PairedChange change = ComparePieces(StarvedRun(1, 2, 1, 4), StarvedRun(1, 2.5, 1, 4));
   EXPECT_EQ(change.conclusion, ChangeConclusion::kSame);
-  EXPECT_LT(change.high, 0.03);
+  EXPECT_LT(change.high, 0.11) << "what is assumed";
   EXPECT_FALSE(change.is_short_of_cpu);
+}
+
+/// One file of 300,000 events in so many chunks of equal size.
+RunPieces Rewritten(const std::string& file, int64_t chunks, double seconds) {
+  RunPieces run;
+  const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
+  for (int64_t number = 0; number < chunks; ++number) {
+    ChunkFact chunk;
+    chunk.number = number;
+    chunk.start_ns = kStart;
+    const double scatter = 1 + 0.02 * static_cast<double>(number % 3);
+    chunk.stop_ns = kStart + std::llround(scatter * seconds / static_cast<double>(chunks) * 1e9);
+    chunk.events = 300'000 / chunks;
+    chunk.input = {"ttbar", file, "Events", number * 300'000 / chunks, (number + 1) * 300'000 / chunks, ""};
+    run.Add({process, AttemptState::kOk, chunk});
+  }
+  return run;
+}
+
+TEST(PairedChange, OfAsManyEventsInOtherChunksIsThatOfTheDatasets) {
+  for (const char* file : {"zlib.root", "lzma.root"}) {
+    const PairedChange change = ComparePieces(Rewritten("zlib.root", 10, 5), Rewritten(file, 8, 10));
+    EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower) << change.why_not;
+    EXPECT_EQ(change.paired_by, "none");
+    EXPECT_NEAR(change.change, 1, 0.05);
+    const RunPieces before = Rewritten("zlib.root", 3, 5), after = Rewritten(file, 2, 10);
+    EXPECT_EQ(ComparePieces(before, after).conclusion, ChangeConclusion::kNotKnown) << "chunks show no range";
+    const PairedChange sides =
+        CompareSides({before, Rewritten("zlib.root", 3, 5.1)}, {after, Rewritten(file, 2, 10.1)});
+    EXPECT_EQ(sides.conclusion, ChangeConclusion::kSlower) << "runs do: " << sides.why_not;
+    EXPECT_NEAR(sides.change, 1, 0.05);
+  }
+  EXPECT_THAT(ComparePieces(Rewritten("a.root", 10, 5), Rewritten("b.root", 7, 5)).why_not,
+              testing::HasSubstr("no file of a dataset in common"))
+      << "not as many events";
 }
 
 TEST(PairedChange, OfAFewMillisecondsIsNotClaimed) {
@@ -246,13 +295,13 @@ TEST(PairedChange, SaysWhyNothingCanBePaired) {
   chunk.input.file = "else.root";
   chunk.input.entry_stop = 10;
   other.Add({process, AttemptState::kOk, chunk});
-  EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not,
-            "the two did not process the same input: they have no file of a dataset in common");
+  EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not, "the two have no file of a dataset in common");
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), RunPieces()).why_not, "a run has no chunk with a result");
-  EXPECT_EQ(ComparePieces(other, other).why_not, "the two have only 1 chunk in common");
+  EXPECT_EQ(ComparePieces(other, other).why_not,
+            "the two have only 1 chunk in common; with several runs a side that is enough");
   const nlohmann::ordered_json reported = PairedChangeAsJson(ComparePieces(other, other));
   EXPECT_TRUE(reported["conclusion"].is_null());
-  EXPECT_EQ(reported["reason"], "the two have only 1 chunk in common");
+  EXPECT_THAT(std::string(reported["reason"]), testing::HasSubstr("the two have only 1 chunk in common"));
 }
 
 TEST(PairedChange, IsTheSameEachTime) {

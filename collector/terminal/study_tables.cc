@@ -272,8 +272,8 @@ void AddMore(size_t all, std::string* text) {
 
 void AddEffects(const PairedChange& change, const std::string& name, std::string* text) {
   if (change.effects.empty()) return;
-  *text +=
-      fmt::format("\n| section | {}, of the time in chunks | 90 % range | sure |\n|---|---:|---:|---|\n", Plain(name));
+  *text += fmt::format("\n| section | adds in {}, of the whole {} | 90 % range | sure |\n|---|---:|---:|---|\n",
+                       Plain(name), change.is_of_work ? "work in chunks" : "time in chunks");
   for (size_t i = 0; i < std::min(kMostStudyRows, change.effects.size()); ++i) {
     const ChangeEffect& effect = change.effects[i];
     *text += fmt::format("| {} | {} | {} to {} | {} |\n", Plain(effect.what), HumanChange(effect.change),
@@ -286,7 +286,7 @@ void AddEffects(const PairedChange& change, const std::string& name, std::string
 
 void AddElapsed(const ElapsedChange& change, std::string* text) {
   if (change.parts.empty()) return;
-  *text += "\n| part of the elapsed time | difference |\n|---|---:|\n";
+  *text += "\n| part of the elapsed time | difference, per core |\n|---|---:|\n";
   for (const ElapsedPart& part : change.parts) {
     if (part.difference.seconds == 0) continue;
     const BudgetPartKind* kind = FindBudgetPart(part.part);
