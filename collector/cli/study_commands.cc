@@ -112,7 +112,7 @@ std::string NextOfLast(const MeasuredSource& last, const PairedChange& change, c
     return NextStep(output, fmt::format("crema show {} --table functions", last.Named()), "what takes the time now");
   }
   if (is_slower && !last.measurement().quality.lost_samples.has_value()) {
-    return NextStep(output, "crema run --stacks -- COMMAND", "the functions of each section");
+    return NextRun(output, last.measurement(), "--stacks ", "the functions of each section");
   }
   return NextPrediction(last, output, "what the next change would bring");
 }
