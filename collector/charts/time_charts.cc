@@ -22,6 +22,35 @@ Json StepRows(const Timeline& steps, double wall_seconds, double factor) {
   return rows;
 }
 
+/// The steps of one worker, from the run's start on.
+Timeline StepsOf(const SampledSteps& reader, const std::string& worker, const Timeline& points) {
+  Timeline steps = reader.Of(worker, points);
+  for (TimelinePoint& step : steps) step.seconds = std::max(0.0, step.seconds);
+  return steps;
+}
+
+/// Adds a value that held from `from` to `to`.
+void AddTo(std::vector<SeriesBin>* bins, double bin_seconds, double from, double to, double value) {
+  const double last = static_cast<double>(bins->size()) * bin_seconds;
+  to = std::min(to, last);
+  if (!(to > from)) return;
+  const size_t end = std::min(bins->size(), static_cast<size_t>(std::ceil(to / bin_seconds)));
+  for (auto bin = static_cast<size_t>(from / bin_seconds); bin < end; ++bin) {
+    const double begin = std::max(from, static_cast<double>(bin) * bin_seconds);
+    const double stop = std::min(to, static_cast<double>(bin + 1) * bin_seconds);
+    if (stop <= begin) continue;
+    (*bins)[bin].integral += value * (stop - begin);
+    (*bins)[bin].covered_seconds += stop - begin;
+  }
+}
+
+void AddSteps(const Timeline& steps, double stop, double bin_seconds, std::vector<SeriesBin>* bins) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const double until = i + 1 < steps.size() ? std::min(stop, steps[i + 1].seconds) : stop;
+    AddTo(bins, bin_seconds, steps[i].seconds, until, steps[i].value);
+  }
+}
+
 }  // namespace
 
 TimePanel::TimePanel(double wall_seconds, std::string_view y_title, double factor)
@@ -61,39 +90,6 @@ Json TimePanel::Take(double height) {
   }
   return FilledTemplate("time_panel", values_);
 }
-
-namespace {
-
-/// The steps of one worker, from the run's start on.
-Timeline StepsOf(const SampledSteps& reader, const std::string& worker, const Timeline& points) {
-  Timeline steps = reader.Of(worker, points);
-  for (TimelinePoint& step : steps) step.seconds = std::max(0.0, step.seconds);
-  return steps;
-}
-
-/// Adds a value that held from `from` to `to`.
-void AddTo(std::vector<SeriesBin>* bins, double bin_seconds, double from, double to, double value) {
-  const double last = static_cast<double>(bins->size()) * bin_seconds;
-  to = std::min(to, last);
-  if (!(to > from)) return;
-  const size_t end = std::min(bins->size(), static_cast<size_t>(std::ceil(to / bin_seconds)));
-  for (auto bin = static_cast<size_t>(from / bin_seconds); bin < end; ++bin) {
-    const double begin = std::max(from, static_cast<double>(bin) * bin_seconds);
-    const double stop = std::min(to, static_cast<double>(bin + 1) * bin_seconds);
-    if (stop <= begin) continue;
-    (*bins)[bin].integral += value * (stop - begin);
-    (*bins)[bin].covered_seconds += stop - begin;
-  }
-}
-
-void AddSteps(const Timeline& steps, double stop, double bin_seconds, std::vector<SeriesBin>* bins) {
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const double until = i + 1 < steps.size() ? std::min(stop, steps[i + 1].seconds) : stop;
-    AddTo(bins, bin_seconds, steps[i].seconds, until, steps[i].value);
-  }
-}
-
-}  // namespace
 
 std::optional<double> SeriesOfWorkers::SumAt(size_t bin) const {
   double sum = 0, covered = 0;

@@ -203,6 +203,17 @@ absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vec
   return directory;
 }
 
+/// A measurement as it stands on disk, where that is all that was asked for; of anything else one that is made now.
+absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet) {
+  // one run of several, or Coffea's files beside it: the records have to be read again
+  const bool adds_nothing = options.coffea_reports.empty() && options.metrics_by_dataset.empty() &&
+                            (options.run.empty() || options.run == "all");
+  if (adds_nothing && options.sources.size() == 1 && IsMeasurement(options.sources.front())) {
+    return LoadMeasurement(options.sources.front());
+  }
+  return MeasureAndJudge(options, quiet);
+}
+
 }  // namespace
 
 ProgressNote::ProgressNote(std::string what, bool quiet) : what_(std::move(what)) {
@@ -294,21 +305,6 @@ absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool qu
   AddInsight(&measured->measurement);
   return measured;
 }
-
-namespace {
-
-/// A measurement as it stands on disk, where that is all that was asked for; of anything else one that is made now.
-absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet) {
-  // one run of several, or Coffea's files beside it: the records have to be read again
-  const bool adds_nothing = options.coffea_reports.empty() && options.metrics_by_dataset.empty() &&
-                            (options.run.empty() || options.run == "all");
-  if (adds_nothing && options.sources.size() == 1 && IsMeasurement(options.sources.front())) {
-    return LoadMeasurement(options.sources.front());
-  }
-  return MeasureAndJudge(options, quiet);
-}
-
-}  // namespace
 
 absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given, bool quiet) {
   MeasuredSource opened;

@@ -11,7 +11,6 @@
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/measurement.h"
 #include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 

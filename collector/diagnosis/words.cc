@@ -88,6 +88,75 @@ std::string ShareWords(const WaitShare& wait) {
   return fmt::format("{:.0f} ± {:.0f} %", percent, range);
 }
 
+/// `(other)` stands for many: nobody can look at it.
+bool IsNamed(const std::string& name) { return name != kOtherName; }
+
+/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
+/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
+template <class Row>
+std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
+  // where all events are known, they are the share that a row should have
+  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
+  const auto size_of = [&](const Row& row) { return (have_events ? row.events : row.duration_sum).value_or(0); };
+  const auto waiting_of = [&](const Row& row) {
+    return row.blocked_sum.value_or(0) + (waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0);
+  };
+  const auto [most, largest] = LargestBy(rows, waiting_of);
+  if (most == nullptr) return "";
+  const double whole = SumOf<double>(rows, waiting_of), busy = SumOf<double>(rows, size_of), size = size_of(*most);
+  const bool is_its_share = size > 0 && !kMoreThanItsShare.Holds(largest / whole / (size / busy));
+  const bool holds_most = kSeveral.Holds(static_cast<double>(rows.size())) && kMostOfIt.Holds(largest / whole);
+  return holds_most && !is_its_share && IsNamed(most->name) ? most->name.str() : "";
+}
+
+/// Waiting of a section's own, so without that of the sections inside it.
+std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
+  std::map<std::string, double> waits;
+  for (const SectionRow& row : measurement.sections) {
+    if (row.helper.value_or(false) || !row.cpu.has_value()) continue;
+    const std::string path = row.path.str();
+    const double wait = std::max(0.0, row.total.value_or(0) - *row.cpu);
+    waits[path] += wait;
+    // The nearest section around it that measured CPU time holds this wait too.
+    for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = path.substr(0, slash).rfind('/')) {
+      if (const auto outer = waits.find(path.substr(0, slash)); outer != waits.end()) {
+        outer->second -= wait;
+        break;
+      }
+    }
+  }
+  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
+  return IsNamed(most->first) ? most->first : "";
+}
+
+/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
+std::string SectionOfAllBlocked(const Measurement& measurement) {
+  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
+  for (const SectionRow& row : measurement.sections) {
+    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
+    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
+  }
+  return "";
+}
+
+constexpr size_t kMostDatasets = 3;
+
+std::string LatencyLine(const EventLatencyRow& row) {
+  const double latency = row.latency_seconds.value_or(0);
+  std::string line = "Latency: ";
+  if (row.p50_seconds.has_value()) {
+    line += fmt::format("median {}, 95 % {}, ", HumanDuration(*row.p50_seconds),
+                        HumanDuration(row.p95_seconds.value_or(0)));
+  }
+  line += fmt::format("longest {}.", HumanDuration(row.max_seconds.value_or(0)));
+  if (latency <= 0) return line;
+  const auto share = [&](const Number& part) { return HumanPercent(part.value_or(0) / latency); };
+  return line + fmt::format(" At work {}, queued {}, external {}, nothing ready {}.", share(row.active_seconds),
+                            share(row.queued_seconds), share(row.external_seconds), share(row.rest_seconds));
+}
+
 }  // namespace
 
 bool NamesIt(std::string_view sentence, std::string_view name) {
@@ -232,79 +301,6 @@ std::string QuotaThatHeldBack(const Measurement& measurement) {
     quota = fmt::format("the quota of {} {}", HumanNumber(cores), cores == 1 ? "core" : "cores");
   return fmt::format("{} held them back for {}", quota, HumanDuration(throttled));
 }
-
-namespace {
-
-/// `(other)` stands for many: nobody can look at it.
-bool IsNamed(const std::string& name) { return name != kOtherName; }
-
-/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
-/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
-template <class Row>
-std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
-  // where all events are known, they are the share that a row should have
-  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
-  const auto size_of = [&](const Row& row) { return (have_events ? row.events : row.duration_sum).value_or(0); };
-  const auto waiting_of = [&](const Row& row) {
-    return row.blocked_sum.value_or(0) + (waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0);
-  };
-  const auto [most, largest] = LargestBy(rows, waiting_of);
-  if (most == nullptr) return "";
-  const double whole = SumOf<double>(rows, waiting_of), busy = SumOf<double>(rows, size_of), size = size_of(*most);
-  const bool is_its_share = size > 0 && !kMoreThanItsShare.Holds(largest / whole / (size / busy));
-  const bool holds_most = kSeveral.Holds(static_cast<double>(rows.size())) && kMostOfIt.Holds(largest / whole);
-  return holds_most && !is_its_share && IsNamed(most->name) ? most->name.str() : "";
-}
-
-/// Waiting of a section's own, so without that of the sections inside it.
-std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
-  std::map<std::string, double> waits;
-  for (const SectionRow& row : measurement.sections) {
-    if (row.helper.value_or(false) || !row.cpu.has_value()) continue;
-    const std::string path = row.path.str();
-    const double wait = std::max(0.0, row.total.value_or(0) - *row.cpu);
-    waits[path] += wait;
-    // The nearest section around it that measured CPU time holds this wait too.
-    for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = path.substr(0, slash).rfind('/')) {
-      if (const auto outer = waits.find(path.substr(0, slash)); outer != waits.end()) {
-        outer->second -= wait;
-        break;
-      }
-    }
-  }
-  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
-  return IsNamed(most->first) ? most->first : "";
-}
-
-/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
-std::string SectionOfAllBlocked(const Measurement& measurement) {
-  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
-  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
-  for (const SectionRow& row : measurement.sections) {
-    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
-    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
-  }
-  return "";
-}
-
-constexpr size_t kMostDatasets = 3;
-
-std::string LatencyLine(const EventLatencyRow& row) {
-  const double latency = row.latency_seconds.value_or(0);
-  std::string line = "Latency: ";
-  if (row.p50_seconds.has_value()) {
-    line += fmt::format("median {}, 95 % {}, ", HumanDuration(*row.p50_seconds),
-                        HumanDuration(row.p95_seconds.value_or(0)));
-  }
-  line += fmt::format("longest {}.", HumanDuration(row.max_seconds.value_or(0)));
-  if (latency <= 0) return line;
-  const auto share = [&](const Number& part) { return HumanPercent(part.value_or(0) / latency); };
-  return line + fmt::format(" At work {}, queued {}, external {}, nothing ready {}.", share(row.active_seconds),
-                            share(row.queued_seconds), share(row.external_seconds), share(row.rest_seconds));
-}
-
-}  // namespace
 
 std::string MostWaiting(const Measurement& measurement, Waiting waiting) {
   double blocked = 0, cpu_wait = 0;

@@ -5,7 +5,6 @@
 #include "collector/files/output_directory.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
-#include "collector/measurement/measurement.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 

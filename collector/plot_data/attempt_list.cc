@@ -53,70 +53,6 @@ bool IsSinceTheSampleBefore(std::string_view key) {
          key.substr(key.size() - kRate.size()) == kRate;
 }
 
-}  // namespace
-
-std::vector<double> MeanSteps(const Measurement& measurement, std::string_view key, const BinAxis& axis) {
-  std::vector<double> means;
-  const auto* workers = measurement.timelines.Find(key);
-  if (workers == nullptr || workers->empty()) return means;
-  const std::map<std::string, double> stops = WorkerStops(measurement);
-  means.resize(static_cast<size_t>(axis.bins));
-  const SampledSteps steps(measurement, key);
-  for (const auto& [name, points] : *workers) {
-    const double end = axis.start + axis.width * axis.bins;
-    AddSteps(steps.Of(name, points), std::min(end, ValueOr(stops, name, end)), axis, &means);
-  }
-  return means;
-}
-
-std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& over_time) {
-  const BinAxis axis = {over_time.start_seconds, over_time.bin_seconds,
-                        static_cast<int>(over_time.busy_seconds.size())};
-  std::vector<TimeTrack> tracks;
-  TimeTrack memory = TrackOf(measurement, axis, "Memory", "B", "worker_memory", {});
-  if (memory.source == kOfWorkers &&
-      SeriesIn(measurement, "worker_memory_limit") == SeriesIn(measurement, "worker_memory")) {
-    memory.limit = MeanSteps(measurement, "worker_memory_limit", axis);
-    memory.limit_name = "limits of the workers";
-  }
-  tracks.push_back(std::move(memory));
-  TimeTrack cpu = TrackOf(measurement, axis, "CPU", "cores", "worker_cpu", over_time.cpu_seconds);
-  if (cpu.source == kOfChunks) cpu.name = "CPU of chunks";
-  cpu.limit = over_time.lanes_available;
-  cpu.limit_name = "cores";
-  tracks.push_back(std::move(cpu));
-  const bool chunks_reported = HasAny(over_time.bytes_read);
-  tracks.push_back(
-      TrackOf(measurement, axis, "Read", "B/s", chunks_reported ? "" : "worker_disk_read_bps", over_time.bytes_read));
-  EraseWhere(&tracks, [](const TimeTrack& track) { return track.values.empty(); });
-  return tracks;
-}
-
-SampledSteps::SampledSteps(const Measurement& measurement, std::string_view key) {
-  const auto* workers = measurement.timelines.Find("worker_last_seen");
-  if (workers == nullptr || !IsSinceTheSampleBefore(key)) return;
-  for (const auto& [name, samples] : *workers) {
-    if (std::is_sorted(samples.begin(), samples.end(), IsEarlier)) samples_.emplace(name, &samples);
-  }
-}
-
-Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) const {
-  Timeline steps;
-  for (const TimelinePoint& step : points) {
-    if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
-  }
-  if (!std::is_sorted(steps.begin(), steps.end(), IsEarlier)) std::stable_sort(steps.begin(), steps.end(), IsEarlier);
-  const auto found = samples_.find(worker);
-  if (found == samples_.end()) return steps;
-  for (TimelinePoint& step : steps) {
-    const auto at = std::lower_bound(found->second->begin(), found->second->end(), step, IsEarlier);
-    if (at != found->second->begin()) step.seconds = std::prev(at)->seconds;
-  }
-  return steps;
-}
-
-namespace {
-
 class Lister {
  public:
   explicit Lister(AttemptList* list) : list_(list) { list_->attributes.Number(""); }
@@ -315,6 +251,66 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
 }
 
 }  // namespace
+
+std::vector<double> MeanSteps(const Measurement& measurement, std::string_view key, const BinAxis& axis) {
+  std::vector<double> means;
+  const auto* workers = measurement.timelines.Find(key);
+  if (workers == nullptr || workers->empty()) return means;
+  const std::map<std::string, double> stops = WorkerStops(measurement);
+  means.resize(static_cast<size_t>(axis.bins));
+  const SampledSteps steps(measurement, key);
+  for (const auto& [name, points] : *workers) {
+    const double end = axis.start + axis.width * axis.bins;
+    AddSteps(steps.Of(name, points), std::min(end, ValueOr(stops, name, end)), axis, &means);
+  }
+  return means;
+}
+
+std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& over_time) {
+  const BinAxis axis = {over_time.start_seconds, over_time.bin_seconds,
+                        static_cast<int>(over_time.busy_seconds.size())};
+  std::vector<TimeTrack> tracks;
+  TimeTrack memory = TrackOf(measurement, axis, "Memory", "B", "worker_memory", {});
+  if (memory.source == kOfWorkers &&
+      SeriesIn(measurement, "worker_memory_limit") == SeriesIn(measurement, "worker_memory")) {
+    memory.limit = MeanSteps(measurement, "worker_memory_limit", axis);
+    memory.limit_name = "limits of the workers";
+  }
+  tracks.push_back(std::move(memory));
+  TimeTrack cpu = TrackOf(measurement, axis, "CPU", "cores", "worker_cpu", over_time.cpu_seconds);
+  if (cpu.source == kOfChunks) cpu.name = "CPU of chunks";
+  cpu.limit = over_time.lanes_available;
+  cpu.limit_name = "cores";
+  tracks.push_back(std::move(cpu));
+  const bool chunks_reported = HasAny(over_time.bytes_read);
+  tracks.push_back(
+      TrackOf(measurement, axis, "Read", "B/s", chunks_reported ? "" : "worker_disk_read_bps", over_time.bytes_read));
+  EraseWhere(&tracks, [](const TimeTrack& track) { return track.values.empty(); });
+  return tracks;
+}
+
+SampledSteps::SampledSteps(const Measurement& measurement, std::string_view key) {
+  const auto* workers = measurement.timelines.Find("worker_last_seen");
+  if (workers == nullptr || !IsSinceTheSampleBefore(key)) return;
+  for (const auto& [name, samples] : *workers) {
+    if (std::is_sorted(samples.begin(), samples.end(), IsEarlier)) samples_.emplace(name, &samples);
+  }
+}
+
+Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) const {
+  Timeline steps;
+  for (const TimelinePoint& step : points) {
+    if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
+  }
+  if (!std::is_sorted(steps.begin(), steps.end(), IsEarlier)) std::stable_sort(steps.begin(), steps.end(), IsEarlier);
+  const auto found = samples_.find(worker);
+  if (found == samples_.end()) return steps;
+  for (TimelinePoint& step : steps) {
+    const auto at = std::lower_bound(found->second->begin(), found->second->end(), step, IsEarlier);
+    if (at != found->second->begin()) step.seconds = std::prev(at)->seconds;
+  }
+  return steps;
+}
 
 uint32_t NameNumbers::Number(std::string_view name, size_t most_bytes) {
   if (!names.empty() && names[recent_] == name) return recent_;

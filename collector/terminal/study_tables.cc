@@ -1,4 +1,3 @@
-#include "absl/strings/str_replace.h"
 #include "collector/format/human_numbers.h"
 #include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"

@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 

@@ -1,7 +1,6 @@
 #include "crema_c.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "crema/crema.h"
 #include "crema/internal/owned_text.h"

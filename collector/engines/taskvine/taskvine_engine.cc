@@ -179,41 +179,6 @@ class CatalogFeed : public EngineFeed {
   bool has_begun_ = false;
 };
 
-}  // namespace
-
-CatalogAddress ParseCatalogAddress(std::string_view address) {
-  address.remove_prefix(std::min(address.size(), address.find("://") + 3));
-  const size_t slash = std::min(address.find('/'), address.size());
-  CatalogAddress parsed;
-  parsed.server = std::string(address.substr(0, slash));
-  const size_t colon = parsed.server.rfind(':');
-  const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
-  if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
-  parsed.project = PercentDecoded(address.substr(std::min(slash + 1, address.size())));
-  return parsed;
-}
-
-absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
-  const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
-  if (!services.is_array()) return absl::InvalidArgumentError("its answer is not a list of services");
-  Json managers = Json::array();
-  for (const Json& service : services) {
-    if (!service.is_object() || TextField(service, "type") != type) continue;
-    if (project.empty() || TextField(service, "project") == project) managers.push_back(service);
-  }
-  if (managers.empty()) {
-    return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
-                                               : fmt::format("it knows no {} of the name {}", type, project));
-  }
-  return JsonText(managers) + "\n";
-}
-
-std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveObserver* run) {
-  return std::make_unique<CatalogFeed>(std::move(engine), run);
-}
-
-namespace {
-
 constexpr EngineTraits kVineTraits = {
     "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", "taskvine://CATALOG:PORT/NAME",
     {},         "taskvine"};
@@ -250,6 +215,37 @@ constexpr Engine EngineOf(std::string_view scheme, std::string_view log_suffix, 
 }
 
 }  // namespace
+
+CatalogAddress ParseCatalogAddress(std::string_view address) {
+  address.remove_prefix(std::min(address.size(), address.find("://") + 3));
+  const size_t slash = std::min(address.find('/'), address.size());
+  CatalogAddress parsed;
+  parsed.server = std::string(address.substr(0, slash));
+  const size_t colon = parsed.server.rfind(':');
+  const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
+  if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
+  parsed.project = PercentDecoded(address.substr(std::min(slash + 1, address.size())));
+  return parsed;
+}
+
+absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
+  const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!services.is_array()) return absl::InvalidArgumentError("its answer is not a list of services");
+  Json managers = Json::array();
+  for (const Json& service : services) {
+    if (!service.is_object() || TextField(service, "type") != type) continue;
+    if (project.empty() || TextField(service, "project") == project) managers.push_back(service);
+  }
+  if (managers.empty()) {
+    return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
+                                               : fmt::format("it knows no {} of the name {}", type, project));
+  }
+  return JsonText(managers) + "\n";
+}
+
+std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveObserver* run) {
+  return std::make_unique<CatalogFeed>(std::move(engine), run);
+}
 
 const Engine kTaskVine = EngineOf<kVineTraits, kVineNames>("taskvine://", kVineLogSuffix, FindVineLog, KeepVineLog);
 const Engine kWorkQueue = EngineOf<kQueueTraits, kQueueNames>("workqueue://", ".work-queue.log", FindQueueLog, nullptr);

@@ -508,78 +508,6 @@ class VinePerformance {
   std::map<std::string, double, std::less<>> last_;  ///< row, by column
 };
 
-}  // namespace
-
-bool BeginsWithLine(const std::string& path, std::string_view beginning) {
-  return ReadBeginning(path, beginning.size()) == beginning;
-}
-
-std::optional<std::string> FindVineLog(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return BeginsAsTransactions(path) ? std::optional<std::string>(path) : std::nullopt;
-  }
-  if (auto log = TransactionsIn(path)) return log;
-  if (auto log = TransactionsIn(fs::path(path) / "most-recent")) return log;
-  if (fs::weakly_canonical(path, error).filename() != "vine-run-info") return std::nullopt;
-  std::optional<std::string> last;
-  for (const fs::path& run : EntriesOf(path)) {
-    const std::optional<std::string> log = TransactionsIn(run);
-    if (log.has_value() && (!last.has_value() || *last < *log)) last = log;
-  }
-  return last;
-}
-
-absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNames& names) {
-  EngineReading reading;
-  VineTransactions transactions(names);
-  VinePerformance performance;
-  LogLines lines(path, &reading);
-  if (absl::Status opened = lines.opened(); !opened.ok()) return opened;
-  for (std::string line; lines.Next(&line);) {
-    if (performance.Add(line) || line.empty() || line.front() == '#') continue;
-    ++reading.lines;
-    const VineLine taken = transactions.Add(line);
-    if (taken == VineLine::kUnknown) ++reading.unknown;
-    if (!IsBad(taken)) continue;
-    const bool is_cut = taken == VineLine::kTorn || !lines.is_whole();
-    ++(is_cut ? reading.torn : reading.malformed);
-    lines.Complain(is_cut ? "the line is cut" : "the line is not one of a manager's");
-  }
-  if (const auto beside = PerformanceBeside(path)) {
-    LogLines rows(*beside, &reading);
-    for (std::string line; rows.Next(&line);) performance.Add(line);
-  }
-  reading.clusters = std::move(transactions).Finish();
-  performance.Compare(&reading.clusters);
-  return reading;
-}
-
-absl::Status KeepVineLog(const std::string& path, const std::string& directory, const std::string& name) {
-  const fs::path copy = fs::path(directory) / (name + std::string(kVineLogSuffix));
-  std::ofstream kept(copy, std::ios::binary);
-  if (absl::Status status = Append(path, kept); !status.ok()) return status;
-  if (const auto beside = PerformanceBeside(path)) {
-    kept << "\n";
-    if (absl::Status status = Append(*beside, kept); !status.ok()) return status;
-  }
-  kept.flush();
-  if (!kept) return absl::UnavailableError(fmt::format("{} cannot be written", copy.string()));
-  return absl::OkStatus();
-}
-
-std::optional<int64_t> PidOfWorkerDirectory(std::string_view path) {
-  const std::vector<std::string> names = absl::StrSplit(std::string(path), '/');
-  for (const std::string& name : names) {
-    const std::vector<std::string> parts = absl::StrSplit(name, '-');
-    int64_t pid = 0;
-    if (parts.size() == 3 && parts[0] == "worker" && absl::SimpleAtoi(parts[2], &pid) && pid > 0) return pid;
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 /// Once a second it reports for each manager how many workers, cores and tasks it has, which tasks ended, and which
 /// workers were lost.
 class VineFeed : public EngineFeed {
@@ -679,6 +607,74 @@ class VineFeed : public EngineFeed {
 };
 
 }  // namespace
+
+bool BeginsWithLine(const std::string& path, std::string_view beginning) {
+  return ReadBeginning(path, beginning.size()) == beginning;
+}
+
+std::optional<std::string> FindVineLog(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return BeginsAsTransactions(path) ? std::optional<std::string>(path) : std::nullopt;
+  }
+  if (auto log = TransactionsIn(path)) return log;
+  if (auto log = TransactionsIn(fs::path(path) / "most-recent")) return log;
+  if (fs::weakly_canonical(path, error).filename() != "vine-run-info") return std::nullopt;
+  std::optional<std::string> last;
+  for (const fs::path& run : EntriesOf(path)) {
+    const std::optional<std::string> log = TransactionsIn(run);
+    if (log.has_value() && (!last.has_value() || *last < *log)) last = log;
+  }
+  return last;
+}
+
+absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNames& names) {
+  EngineReading reading;
+  VineTransactions transactions(names);
+  VinePerformance performance;
+  LogLines lines(path, &reading);
+  if (absl::Status opened = lines.opened(); !opened.ok()) return opened;
+  for (std::string line; lines.Next(&line);) {
+    if (performance.Add(line) || line.empty() || line.front() == '#') continue;
+    ++reading.lines;
+    const VineLine taken = transactions.Add(line);
+    if (taken == VineLine::kUnknown) ++reading.unknown;
+    if (!IsBad(taken)) continue;
+    const bool is_cut = taken == VineLine::kTorn || !lines.is_whole();
+    ++(is_cut ? reading.torn : reading.malformed);
+    lines.Complain(is_cut ? "the line is cut" : "the line is not one of a manager's");
+  }
+  if (const auto beside = PerformanceBeside(path)) {
+    LogLines rows(*beside, &reading);
+    for (std::string line; rows.Next(&line);) performance.Add(line);
+  }
+  reading.clusters = std::move(transactions).Finish();
+  performance.Compare(&reading.clusters);
+  return reading;
+}
+
+absl::Status KeepVineLog(const std::string& path, const std::string& directory, const std::string& name) {
+  const fs::path copy = fs::path(directory) / (name + std::string(kVineLogSuffix));
+  std::ofstream kept(copy, std::ios::binary);
+  if (absl::Status status = Append(path, kept); !status.ok()) return status;
+  if (const auto beside = PerformanceBeside(path)) {
+    kept << "\n";
+    if (absl::Status status = Append(*beside, kept); !status.ok()) return status;
+  }
+  kept.flush();
+  if (!kept) return absl::UnavailableError(fmt::format("{} cannot be written", copy.string()));
+  return absl::OkStatus();
+}
+
+std::optional<int64_t> PidOfWorkerDirectory(std::string_view path) {
+  const std::vector<std::string> names = absl::StrSplit(std::string(path), '/');
+  for (const std::string& name : names) {
+    const std::vector<std::string> parts = absl::StrSplit(name, '-');
+    int64_t pid = 0;
+    if (parts.size() == 3 && parts[0] == "worker" && absl::SimpleAtoi(parts[2], &pid) && pid > 0) return pid;
+  }
+  return std::nullopt;
+}
 
 std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log,
                                          LiveObserver* run) {

@@ -157,46 +157,6 @@ std::optional<RssSlope> SlopeOfProcess(const BinnedReadings& readings, double at
   return slope;
 }
 
-}  // namespace
-
-std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
-  struct Process {
-    uint32_t process;
-    size_t readings;
-  };
-  std::vector<Process> groups;  // as their attempts stand
-  for (const AttemptRow& attempt : attempts) {
-    if (!HasReading(attempt)) continue;
-    const uint32_t process = attempt.recording_process();
-    if (groups.empty() || groups.back().process != process) groups.push_back({process, 0});
-    ++groups.back().readings;
-  }
-  std::optional<RssSlope> largest;
-  auto at = groups.begin();
-  std::optional<BinnedReadings> binned;
-  size_t left = 0;
-  for (const AttemptRow& attempt : attempts) {
-    if (!HasReading(attempt)) continue;
-    if (left == 0) {
-      left = at->readings;
-      binned.reset();
-      if (left >= kLeastChunks) {
-        const bool is_known = at->process < processes.size();
-        binned.emplace(left, is_known ? FileMemory(processes[at->process].samples) : FileMemory());
-      }
-    }
-    if (binned.has_value()) binned->Add(attempt);
-    if (--left > 0) continue;
-    ++at;
-    if (!binned.has_value()) continue;
-    const std::optional<RssSlope> slope = SlopeOfProcess(*binned, largest.has_value() ? largest->slope : kNoSlopeYet);
-    if (slope.has_value() && (!largest.has_value() || slope->slope > largest->slope)) largest = slope;
-  }
-  return largest;
-}
-
-namespace {
-
 constexpr size_t kFewestPoints = 40;
 constexpr size_t kMostPoints = 8000;
 constexpr size_t kMostGroups = 24;  // of a dataset
@@ -447,6 +407,42 @@ void SetPoints(const std::vector<Point>& points, ContentionRow* found) {
 }
 
 }  // namespace
+
+std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
+  struct Process {
+    uint32_t process;
+    size_t readings;
+  };
+  std::vector<Process> groups;  // as their attempts stand
+  for (const AttemptRow& attempt : attempts) {
+    if (!HasReading(attempt)) continue;
+    const uint32_t process = attempt.recording_process();
+    if (groups.empty() || groups.back().process != process) groups.push_back({process, 0});
+    ++groups.back().readings;
+  }
+  std::optional<RssSlope> largest;
+  auto at = groups.begin();
+  std::optional<BinnedReadings> binned;
+  size_t left = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (!HasReading(attempt)) continue;
+    if (left == 0) {
+      left = at->readings;
+      binned.reset();
+      if (left >= kLeastChunks) {
+        const bool is_known = at->process < processes.size();
+        binned.emplace(left, is_known ? FileMemory(processes[at->process].samples) : FileMemory());
+      }
+    }
+    if (binned.has_value()) binned->Add(attempt);
+    if (--left > 0) continue;
+    ++at;
+    if (!binned.has_value()) continue;
+    const std::optional<RssSlope> slope = SlopeOfProcess(*binned, largest.has_value() ? largest->slope : kNoSlopeYet);
+    if (slope.has_value() && (!largest.has_value() || slope->slope > largest->slope)) largest = slope;
+  }
+  return largest;
+}
 
 ContentionRow FindContention(const AttemptRows& attempts, const StartOrder& order,
                              const std::vector<HelperTimes>& helpers, const std::vector<uint32_t>& dataset_of_input) {

@@ -135,6 +135,222 @@ std::vector<ExpectedTime> TimesOf(const std::vector<Sum>& by_group) {
   return times;
 }
 
+constexpr size_t kMostCompared = 1000;
+
+/// An attempt that a fit judges, and what it means for all groups that it is in.
+struct Point {
+  Point(const AttemptRow& attempt, int64_t predicted_ns)
+      : start_ns(attempt.start_ns),
+        process(attempt.process),
+        input(attempt.input),
+        took(static_cast<double>(attempt.duration_ns)),
+        should(static_cast<double>(predicted_ns)),
+        without_outliers(std::min(took, kMostOfOneChunk * should)),
+        score(without_outliers - kSlowPeriodFactor * should) {}
+
+  int64_t start_ns;
+  uint32_t process;
+  uint32_t input;
+  double took;
+  double should;
+  double without_outliers;  ///< of `took`
+  /// Above 0 where a chunk is slow enough for a period. One straggler counts as little more than any slow chunk, so
+  /// that it makes no bridge to what is slow long after.
+  double score;
+};
+
+struct PeriodSums {
+  int64_t attempts = 0;
+  int64_t slow = 0;
+  double duration = 0;
+  double predicted = 0;
+  double without_outliers = 0;  ///< of `duration`
+  double largest_excess = 0;
+
+  void Add(const Point& point) {
+    ++attempts;
+    slow += point.took >= kSlowByItself * point.should;
+    duration += point.took;
+    predicted += point.should;
+    without_outliers += point.without_outliers;
+    largest_excess = std::max(largest_excess, point.took - point.should);
+  }
+  double excess() const { return duration - predicted; }
+};
+
+/// Attempts of one group, one after the other.
+struct Stretch {
+  PeriodSums sums;
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+};
+
+/// What is known of one group as its chunks are gone through by start: the stretch that exceeds the factor by most in
+/// sum.
+struct PeriodGroup {
+  double predicted = 0;         ///< of all
+  double without_outliers = 0;  ///< as in `PeriodSums`
+  double best = 0;
+  double sum = 0;
+  Stretch now;
+  Stretch found;
+
+  /// `stop_ns()` is called where it matters.
+  template <class StopOf>
+  void Add(const Point& point, const StopOf& stop_ns) {
+    predicted += point.should;
+    without_outliers += point.without_outliers;
+    const bool begins = sum <= 0;
+    sum = (begins ? 0 : sum) + point.score;
+    if (sum <= 0) return;
+    if (begins) now = {{}, point.start_ns, 0};
+    now.sums.Add(point);
+    now.stop_ns = std::max(now.stop_ns, stop_ns());
+    if (sum <= best) return;
+    best = sum;
+    found = now;
+  }
+  bool HasPeriod() const {
+    const PeriodSums& inside = found.sums;
+    if (inside.attempts < kLeastAttemptsOfPeriod || inside.excess() <= 0) return false;
+    if (static_cast<double>(inside.slow) < kSlowShareOfPeriod * static_cast<double>(inside.attempts)) return false;
+    if (kMostOfIt.Holds(inside.largest_excess / inside.excess())) return false;  // it is one straggler
+    if (inside.predicted > kPeriodShareOfGroup * predicted) return false;
+    return without_outliers - inside.without_outliers <= kNotSlowOutside * (predicted - inside.predicted);
+  }
+};
+
+/// All groups of one kind.
+class GroupsOfKind {
+ public:
+  GroupsOfKind(PeriodOf of, const PeriodGroups& of_index) : of_(of), of_index_(of_index) {}
+
+  /// Each point, by start.
+  template <class StopOf>
+  void Add(const Point& point, const StopOf& stop_ns) {
+    const uint32_t group = GroupOf(of_, point, of_index_);
+    GrownAt(&groups_, group).Add(point, stop_ns);
+  }
+  void AddPeriods(std::vector<SlowPeriod>* found) const {
+    for (uint32_t i = 0; i < groups_.size(); ++i) {
+      if (!groups_[i].HasPeriod()) continue;
+      const Stretch& stretch = groups_[i].found;
+      found->push_back({of_, i, stretch.start_ns, stretch.stop_ns, stretch.sums.attempts, stretch.sums.duration / 1e9,
+                        stretch.sums.predicted / 1e9, StragglerReason::kUnknown});
+    }
+  }
+
+ private:
+  PeriodOf of_;
+  const PeriodGroups& of_index_;
+  std::vector<PeriodGroup> groups_;
+};
+
+bool PeriodsOverlap(const SlowPeriod& a, const SlowPeriod& b) {
+  const int64_t common = std::min(a.stop_ns, b.stop_ns) - std::max(a.start_ns, b.start_ns);
+  return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
+}
+
+/// One of those that overlap. Each is compared with each: only the largest are.
+std::vector<SlowPeriod> ChoosePeriods(std::vector<SlowPeriod> found) {
+  SortLargestFirst(&found, &SlowPeriod::excess_seconds);
+  if (found.size() > kMostCompared) found.resize(kMostCompared);
+  std::vector<SlowPeriod> chosen;
+  const auto is_free = [&chosen](const SlowPeriod& period) {
+    return absl::c_none_of(chosen, [&](const SlowPeriod& other) { return PeriodsOverlap(period, other); });
+  };
+  for (const SlowPeriod& largest : found) {
+    if (!is_free(largest)) continue;
+    const SlowPeriod* narrowest = &largest;
+    for (const SlowPeriod& other : found) {
+      const bool is_as_much = other.excess_seconds() >= kNearlyAsMuch * largest.excess_seconds();
+      if (other.of < narrowest->of && is_as_much && PeriodsOverlap(largest, other) && is_free(other))
+        narrowest = &other;
+    }
+    chosen.push_back(*narrowest);
+  }
+  return chosen;
+}
+
+struct PartSums {
+  DurationParts parts = {};  ///< nanoseconds
+  double whole = 0;
+
+  void Add(const OwnerTime& owner) {
+    const std::array<int64_t, 4> of_owner = {owner.cpu_ns, owner.cpu_wait_ns, owner.blocked_ns, owner.joined_ns};
+    for (size_t part = 0; part < parts.size(); ++part) {
+      parts[part] += static_cast<double>(of_owner[part]);
+      whole += static_cast<double>(of_owner[part]);
+    }
+  }
+};
+
+/// What one period's chunks took, and what chunks of each dataset took elsewhere.
+struct Evidence {
+  PartSums inside;
+  bool is_wait_known = true;
+  std::vector<double> predicted_ns;  ///< of those inside, by dataset
+  std::vector<PartSums> elsewhere;   ///< by dataset
+  std::map<uint32_t, double> excess_of_process;
+  std::optional<uint32_t> one_process;
+  bool are_others_there = false;  ///< processes, in the whole run
+
+  explicit Evidence(size_t datasets) : predicted_ns(datasets), elsewhere(datasets) {}
+
+  void AddProcess(const AttemptRow& attempt, int64_t predicted, bool is_inside) {
+    if (!one_process.has_value()) one_process = attempt.process;
+    are_others_there |= attempt.process != *one_process;
+    if (is_inside) excess_of_process[attempt.process] += static_cast<double>(attempt.duration_ns - predicted);
+  }
+  /// Only one of several processes was slow: a host, a dataset or the run was not.
+  bool IsOfOneProcess() const {
+    if (!are_others_there) return false;
+    double sum = 0, most = 0;
+    for (const auto& [process, excess] : excess_of_process) {
+      sum += excess;
+      most = std::max(most, excess);
+    }
+    return sum > 0 && most >= kNearlyAsMuch * sum;
+  }
+};
+
+bool HasProcesses(PeriodOf of) { return of != PeriodOf::kFile && of != PeriodOf::kWorker; }
+
+StragglerReason ReasonOf(const Evidence& evidence) {
+  if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
+  DurationParts excess = evidence.inside.parts;
+  for (size_t dataset = 0; dataset < evidence.elsewhere.size(); ++dataset) {
+    const PartSums& usual = evidence.elsewhere[dataset];
+    if (evidence.predicted_ns[dataset] <= 0) continue;
+    if (usual.whole <= 0) return StragglerReason::kUnknown;
+    for (size_t part = 0; part < excess.size(); ++part) {
+      excess[part] -= usual.parts[part] / usual.whole * evidence.predicted_ns[dataset];
+    }
+  }
+  const auto reason = static_cast<StragglerReason>(std::max_element(excess.begin(), excess.end()) - excess.begin());
+  // Without the run delay, "blocked" may as well be waiting for a CPU.
+  return reason == StragglerReason::kBlocked && !evidence.is_wait_known ? StragglerReason::kUnknown : reason;
+}
+
+/// Keeps every n-th of what it is given, so that no more than `kMostSampledChunks` are kept.
+class EvenSample {
+ public:
+  void Add(const SampledAttempt& attempt) {
+    if (seen_++ % step_ != 0) return;
+    kept_.push_back(attempt);
+    if (kept_.size() <= kMostSampledChunks) return;
+    for (size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
+    kept_.resize((kept_.size() + 1) / 2);
+    step_ *= 2;
+  }
+  std::vector<SampledAttempt> Take() && { return std::move(kept_); }
+
+ private:
+  std::vector<SampledAttempt> kept_;
+  size_t seen_ = 0;
+  size_t step_ = 1;
+};
+
 }  // namespace
 
 RobustFit FitDuration(absl::Span<ChunkPoint> points) {
@@ -376,226 +592,6 @@ ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<u
   });
   return {TimesOf(by_process), TimesOf(by_file)};
 }
-
-namespace {
-
-constexpr size_t kMostCompared = 1000;
-
-/// An attempt that a fit judges, and what it means for all groups that it is in.
-struct Point {
-  Point(const AttemptRow& attempt, int64_t predicted_ns)
-      : start_ns(attempt.start_ns),
-        process(attempt.process),
-        input(attempt.input),
-        took(static_cast<double>(attempt.duration_ns)),
-        should(static_cast<double>(predicted_ns)),
-        without_outliers(std::min(took, kMostOfOneChunk * should)),
-        score(without_outliers - kSlowPeriodFactor * should) {}
-
-  int64_t start_ns;
-  uint32_t process;
-  uint32_t input;
-  double took;
-  double should;
-  double without_outliers;  ///< of `took`
-  /// Above 0 where a chunk is slow enough for a period. One straggler counts as little more than any slow chunk, so
-  /// that it makes no bridge to what is slow long after.
-  double score;
-};
-
-struct PeriodSums {
-  int64_t attempts = 0;
-  int64_t slow = 0;
-  double duration = 0;
-  double predicted = 0;
-  double without_outliers = 0;  ///< of `duration`
-  double largest_excess = 0;
-
-  void Add(const Point& point) {
-    ++attempts;
-    slow += point.took >= kSlowByItself * point.should;
-    duration += point.took;
-    predicted += point.should;
-    without_outliers += point.without_outliers;
-    largest_excess = std::max(largest_excess, point.took - point.should);
-  }
-  double excess() const { return duration - predicted; }
-};
-
-/// Attempts of one group, one after the other.
-struct Stretch {
-  PeriodSums sums;
-  int64_t start_ns = 0;
-  int64_t stop_ns = 0;
-};
-
-/// What is known of one group as its chunks are gone through by start: the stretch that exceeds the factor by most in
-/// sum.
-struct PeriodGroup {
-  double predicted = 0;         ///< of all
-  double without_outliers = 0;  ///< as in `PeriodSums`
-  double best = 0;
-  double sum = 0;
-  Stretch now;
-  Stretch found;
-
-  /// `stop_ns()` is called where it matters.
-  template <class StopOf>
-  void Add(const Point& point, const StopOf& stop_ns) {
-    predicted += point.should;
-    without_outliers += point.without_outliers;
-    const bool begins = sum <= 0;
-    sum = (begins ? 0 : sum) + point.score;
-    if (sum <= 0) return;
-    if (begins) now = {{}, point.start_ns, 0};
-    now.sums.Add(point);
-    now.stop_ns = std::max(now.stop_ns, stop_ns());
-    if (sum <= best) return;
-    best = sum;
-    found = now;
-  }
-  bool HasPeriod() const {
-    const PeriodSums& inside = found.sums;
-    if (inside.attempts < kLeastAttemptsOfPeriod || inside.excess() <= 0) return false;
-    if (static_cast<double>(inside.slow) < kSlowShareOfPeriod * static_cast<double>(inside.attempts)) return false;
-    if (kMostOfIt.Holds(inside.largest_excess / inside.excess())) return false;  // it is one straggler
-    if (inside.predicted > kPeriodShareOfGroup * predicted) return false;
-    return without_outliers - inside.without_outliers <= kNotSlowOutside * (predicted - inside.predicted);
-  }
-};
-
-/// All groups of one kind.
-class GroupsOfKind {
- public:
-  GroupsOfKind(PeriodOf of, const PeriodGroups& of_index) : of_(of), of_index_(of_index) {}
-
-  /// Each point, by start.
-  template <class StopOf>
-  void Add(const Point& point, const StopOf& stop_ns) {
-    const uint32_t group = GroupOf(of_, point, of_index_);
-    GrownAt(&groups_, group).Add(point, stop_ns);
-  }
-  void AddPeriods(std::vector<SlowPeriod>* found) const {
-    for (uint32_t i = 0; i < groups_.size(); ++i) {
-      if (!groups_[i].HasPeriod()) continue;
-      const Stretch& stretch = groups_[i].found;
-      found->push_back({of_, i, stretch.start_ns, stretch.stop_ns, stretch.sums.attempts, stretch.sums.duration / 1e9,
-                        stretch.sums.predicted / 1e9, StragglerReason::kUnknown});
-    }
-  }
-
- private:
-  PeriodOf of_;
-  const PeriodGroups& of_index_;
-  std::vector<PeriodGroup> groups_;
-};
-
-bool PeriodsOverlap(const SlowPeriod& a, const SlowPeriod& b) {
-  const int64_t common = std::min(a.stop_ns, b.stop_ns) - std::max(a.start_ns, b.start_ns);
-  return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
-}
-
-/// One of those that overlap. Each is compared with each: only the largest are.
-std::vector<SlowPeriod> ChoosePeriods(std::vector<SlowPeriod> found) {
-  SortLargestFirst(&found, &SlowPeriod::excess_seconds);
-  if (found.size() > kMostCompared) found.resize(kMostCompared);
-  std::vector<SlowPeriod> chosen;
-  const auto is_free = [&chosen](const SlowPeriod& period) {
-    return absl::c_none_of(chosen, [&](const SlowPeriod& other) { return PeriodsOverlap(period, other); });
-  };
-  for (const SlowPeriod& largest : found) {
-    if (!is_free(largest)) continue;
-    const SlowPeriod* narrowest = &largest;
-    for (const SlowPeriod& other : found) {
-      const bool is_as_much = other.excess_seconds() >= kNearlyAsMuch * largest.excess_seconds();
-      if (other.of < narrowest->of && is_as_much && PeriodsOverlap(largest, other) && is_free(other))
-        narrowest = &other;
-    }
-    chosen.push_back(*narrowest);
-  }
-  return chosen;
-}
-
-struct PartSums {
-  DurationParts parts = {};  ///< nanoseconds
-  double whole = 0;
-
-  void Add(const OwnerTime& owner) {
-    const std::array<int64_t, 4> of_owner = {owner.cpu_ns, owner.cpu_wait_ns, owner.blocked_ns, owner.joined_ns};
-    for (size_t part = 0; part < parts.size(); ++part) {
-      parts[part] += static_cast<double>(of_owner[part]);
-      whole += static_cast<double>(of_owner[part]);
-    }
-  }
-};
-
-/// What one period's chunks took, and what chunks of each dataset took elsewhere.
-struct Evidence {
-  PartSums inside;
-  bool is_wait_known = true;
-  std::vector<double> predicted_ns;  ///< of those inside, by dataset
-  std::vector<PartSums> elsewhere;   ///< by dataset
-  std::map<uint32_t, double> excess_of_process;
-  std::optional<uint32_t> one_process;
-  bool are_others_there = false;  ///< processes, in the whole run
-
-  explicit Evidence(size_t datasets) : predicted_ns(datasets), elsewhere(datasets) {}
-
-  void AddProcess(const AttemptRow& attempt, int64_t predicted, bool is_inside) {
-    if (!one_process.has_value()) one_process = attempt.process;
-    are_others_there |= attempt.process != *one_process;
-    if (is_inside) excess_of_process[attempt.process] += static_cast<double>(attempt.duration_ns - predicted);
-  }
-  /// Only one of several processes was slow: a host, a dataset or the run was not.
-  bool IsOfOneProcess() const {
-    if (!are_others_there) return false;
-    double sum = 0, most = 0;
-    for (const auto& [process, excess] : excess_of_process) {
-      sum += excess;
-      most = std::max(most, excess);
-    }
-    return sum > 0 && most >= kNearlyAsMuch * sum;
-  }
-};
-
-bool HasProcesses(PeriodOf of) { return of != PeriodOf::kFile && of != PeriodOf::kWorker; }
-
-StragglerReason ReasonOf(const Evidence& evidence) {
-  if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
-  DurationParts excess = evidence.inside.parts;
-  for (size_t dataset = 0; dataset < evidence.elsewhere.size(); ++dataset) {
-    const PartSums& usual = evidence.elsewhere[dataset];
-    if (evidence.predicted_ns[dataset] <= 0) continue;
-    if (usual.whole <= 0) return StragglerReason::kUnknown;
-    for (size_t part = 0; part < excess.size(); ++part) {
-      excess[part] -= usual.parts[part] / usual.whole * evidence.predicted_ns[dataset];
-    }
-  }
-  const auto reason = static_cast<StragglerReason>(std::max_element(excess.begin(), excess.end()) - excess.begin());
-  // Without the run delay, "blocked" may as well be waiting for a CPU.
-  return reason == StragglerReason::kBlocked && !evidence.is_wait_known ? StragglerReason::kUnknown : reason;
-}
-
-/// Keeps every n-th of what it is given, so that no more than `kMostSampledChunks` are kept.
-class EvenSample {
- public:
-  void Add(const SampledAttempt& attempt) {
-    if (seen_++ % step_ != 0) return;
-    kept_.push_back(attempt);
-    if (kept_.size() <= kMostSampledChunks) return;
-    for (size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
-    kept_.resize((kept_.size() + 1) / 2);
-    step_ *= 2;
-  }
-  std::vector<SampledAttempt> Take() && { return std::move(kept_); }
-
- private:
-  std::vector<SampledAttempt> kept_;
-  size_t seen_ = 0;
-  size_t step_ = 1;
-};
-
-}  // namespace
 
 std::string_view ToString(PeriodOf of) {
   constexpr std::string_view kNames[] = {"file", "worker", "host", "dataset", "run"};

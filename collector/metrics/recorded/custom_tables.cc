@@ -80,6 +80,144 @@ void LeaveCountsOnly(CustomMetricRow& row) {
   for (auto& [dataset, figures] : row.by_dataset) figures = CountsOf(figures);
 }
 
+constexpr uint64_t kHasWeights = 1;
+constexpr uint64_t kHasSeen = 2;
+
+/// What was read of one cut.
+struct CutSums {
+  std::string_view name;
+  std::string_view flow;
+  std::string path;
+  std::string key;        ///< no two are equal
+  int64_t position = -1;  ///< the latest place at which any recorded it
+  int64_t readings = 0;
+  int64_t events = 0;
+  int64_t seen = 0;
+  RealSum weights;
+  bool all_weighted = true;
+  bool all_seen = true;
+
+  bool is_listed() const { return flow.empty() && path.empty(); }
+  std::string parent() const { return path.substr(0, path.rfind('/')); }
+};
+
+/// The order of a cut flow, from the orders in which chunks recorded their cuts. Indices of the names, each after all
+/// that were recorded before it: Kahn's topological order, where there is a choice (or a contradiction) by position,
+/// then by name. It depends on nothing but the sets given. `before` holds (a, b) where some chunk recorded b right
+/// after a.
+std::vector<uint32_t> OrderCuts(const std::vector<CutSums>& cuts,
+                                const std::set<std::pair<uint32_t, uint32_t>>& before) {
+  // (what must still come before it, position, name, index): the next cut is always the first.
+  using Waiting = std::tuple<int64_t, int64_t, std::string, uint32_t>;
+  const auto count = static_cast<uint32_t>(cuts.size());
+  std::vector<int64_t> blockers(count, 0);
+  std::vector<std::vector<uint32_t>> after(count);
+  for (const auto& [first, second] : before) {
+    if (first == second) continue;
+    ++blockers[second];
+    after[first].push_back(second);
+  }
+  const auto waiting_of = [&](uint32_t cut) {
+    return Waiting(blockers[cut] > 0, cuts[cut].position, cuts[cut].key, cut);
+  };
+  std::set<Waiting> waiting;
+  for (uint32_t cut = 0; cut < count; ++cut) waiting.insert(waiting_of(cut));
+  std::vector<uint32_t> order;
+  std::vector<bool> placed(count, false);
+  while (!waiting.empty()) {
+    const uint32_t cut = std::get<3>(*waiting.begin());
+    waiting.erase(waiting.begin());
+    order.push_back(cut);
+    placed[cut] = true;
+    for (const uint32_t next : after[cut]) {
+      if (placed[next]) continue;
+      waiting.erase(waiting_of(next));
+      --blockers[next];
+      waiting.insert(waiting_of(next));
+    }
+  }
+  return order;
+}
+
+/// A row of the table: the cut, that before it, and the first of its flow or list.
+struct Place {
+  uint32_t cut = 0;
+  uint32_t before = 0;
+  uint32_t first = 0;
+  bool knows_step = true;  ///< its events are some of those of the one before
+  bool knows_total = true;
+};
+
+/// Puts the list first, then the flows: `ttbar` before `ttbar, loop 2`, and that before `ttbar, loop 10`.
+class PlacedCuts {
+ public:
+  /// A cut of the list that others name as the one before them gets a path.
+  PlacedCuts(std::vector<CutSums>& sums, const std::vector<uint32_t>& order) : sums_(sums) {
+    using Flow = std::tuple<std::string_view, size_t, std::string_view>;
+    std::map<std::pair<std::string_view, std::string>, uint32_t> cut_at;
+    for (const uint32_t cut : order) {
+      const CutSums& of = sums[cut];
+      cut_at.emplace(std::pair(of.flow, of.is_listed() ? PathPartOfName(std::string(of.name)) : of.path), cut);
+    }
+    std::vector<uint32_t> first_or_listed;
+    for (const uint32_t cut : order) {
+      const auto parent = cut_at.find({sums[cut].flow, sums[cut].parent()});
+      if (sums[cut].is_listed() || parent == cut_at.end() || parent->second == cut) {
+        first_or_listed.push_back(cut);
+        continue;
+      }
+      children_[parent->second].push_back(cut);
+      CutSums& before = sums[parent->second];
+      if (before.is_listed()) before.path = PathPartOfName(std::string(before.name));
+    }
+    std::map<Flow, std::vector<uint32_t>> first_of_flow;
+    for (const uint32_t cut : first_or_listed) {
+      const std::string_view flow = sums[cut].flow;
+      if (sums[cut].is_listed()) {
+        AddListed(cut);
+      } else {
+        first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
+      }
+    }
+    for (Place& place : places_) place.knows_step = place.knows_total = list_is_steps_;
+    for (const auto& [flow, cuts] : first_of_flow) {
+      for (const uint32_t cut : cuts) AddFlow(cut);
+    }
+  }
+  std::vector<Place> Take() { return std::move(places_); }
+
+ private:
+  /// Each row of a list is compared with the row before it. If one has more events than that, they are not steps.
+  void AddListed(uint32_t cut) {
+    const bool is_first = places_.empty();
+    places_.push_back({cut, is_first ? cut : places_.back().cut, is_first ? cut : places_.front().cut});
+    list_is_steps_ = list_is_steps_ && sums_[cut].events <= sums_[places_.back().before].events;
+  }
+  /// Where the cut before the first one was not recorded, it is not known how many events there were.
+  void AddFlow(uint32_t first) {
+    const bool is_whole = sums_[first].parent() == sums_[first].path;
+    std::vector<Place> next = {{first, first, first}};
+    while (!next.empty()) {
+      Place place = next.back();
+      next.pop_back();
+      const CutSums& cut = sums_[place.cut];
+      const bool knows_input = cut.all_seen || place.cut != first || is_whole;
+      place.knows_step = knows_input && cut.events <= (cut.all_seen ? cut.seen : sums_[place.before].events);
+      place.knows_total = is_whole && place.knows_step && cut.events <= sums_[first].events;
+      places_.push_back(place);
+      const std::vector<uint32_t>& children = children_[place.cut];
+      for (auto child = children.rbegin(); child != children.rend(); ++child) {
+        next.push_back({*child, place.cut, first});
+      }
+    }
+  }
+
+  const std::vector<CutSums>& sums_;
+  std::map<uint32_t, std::vector<uint32_t>> children_;
+  std::vector<Place> places_;
+  bool list_is_steps_ = true;
+};
+
 }  // namespace
 
 ValueHistogram HistogramOf(const QuantileSketch& values, double min, double max, bool whole) {
@@ -261,148 +399,6 @@ void ProcessMetrics::AddTo(CustomMetricTable* table) const {
     table->Add(fact);
   }
 }
-
-namespace {
-
-constexpr uint64_t kHasWeights = 1;
-constexpr uint64_t kHasSeen = 2;
-
-/// What was read of one cut.
-struct CutSums {
-  std::string_view name;
-  std::string_view flow;
-  std::string path;
-  std::string key;        ///< no two are equal
-  int64_t position = -1;  ///< the latest place at which any recorded it
-  int64_t readings = 0;
-  int64_t events = 0;
-  int64_t seen = 0;
-  RealSum weights;
-  bool all_weighted = true;
-  bool all_seen = true;
-
-  bool is_listed() const { return flow.empty() && path.empty(); }
-  std::string parent() const { return path.substr(0, path.rfind('/')); }
-};
-
-/// The order of a cut flow, from the orders in which chunks recorded their cuts. Indices of the names, each after all
-/// that were recorded before it: Kahn's topological order, where there is a choice (or a contradiction) by position,
-/// then by name. It depends on nothing but the sets given. `before` holds (a, b) where some chunk recorded b right
-/// after a.
-std::vector<uint32_t> OrderCuts(const std::vector<CutSums>& cuts,
-                                const std::set<std::pair<uint32_t, uint32_t>>& before) {
-  // (what must still come before it, position, name, index): the next cut is always the first.
-  using Waiting = std::tuple<int64_t, int64_t, std::string, uint32_t>;
-  const auto count = static_cast<uint32_t>(cuts.size());
-  std::vector<int64_t> blockers(count, 0);
-  std::vector<std::vector<uint32_t>> after(count);
-  for (const auto& [first, second] : before) {
-    if (first == second) continue;
-    ++blockers[second];
-    after[first].push_back(second);
-  }
-  const auto waiting_of = [&](uint32_t cut) {
-    return Waiting(blockers[cut] > 0, cuts[cut].position, cuts[cut].key, cut);
-  };
-  std::set<Waiting> waiting;
-  for (uint32_t cut = 0; cut < count; ++cut) waiting.insert(waiting_of(cut));
-  std::vector<uint32_t> order;
-  std::vector<bool> placed(count, false);
-  while (!waiting.empty()) {
-    const uint32_t cut = std::get<3>(*waiting.begin());
-    waiting.erase(waiting.begin());
-    order.push_back(cut);
-    placed[cut] = true;
-    for (const uint32_t next : after[cut]) {
-      if (placed[next]) continue;
-      waiting.erase(waiting_of(next));
-      --blockers[next];
-      waiting.insert(waiting_of(next));
-    }
-  }
-  return order;
-}
-
-/// A row of the table: the cut, that before it, and the first of its flow or list.
-struct Place {
-  uint32_t cut = 0;
-  uint32_t before = 0;
-  uint32_t first = 0;
-  bool knows_step = true;  ///< its events are some of those of the one before
-  bool knows_total = true;
-};
-
-/// Puts the list first, then the flows: `ttbar` before `ttbar, loop 2`, and that before `ttbar, loop 10`.
-class PlacedCuts {
- public:
-  /// A cut of the list that others name as the one before them gets a path.
-  PlacedCuts(std::vector<CutSums>& sums, const std::vector<uint32_t>& order) : sums_(sums) {
-    using Flow = std::tuple<std::string_view, size_t, std::string_view>;
-    std::map<std::pair<std::string_view, std::string>, uint32_t> cut_at;
-    for (const uint32_t cut : order) {
-      const CutSums& of = sums[cut];
-      cut_at.emplace(std::pair(of.flow, of.is_listed() ? PathPartOfName(std::string(of.name)) : of.path), cut);
-    }
-    std::vector<uint32_t> first_or_listed;
-    for (const uint32_t cut : order) {
-      const auto parent = cut_at.find({sums[cut].flow, sums[cut].parent()});
-      if (sums[cut].is_listed() || parent == cut_at.end() || parent->second == cut) {
-        first_or_listed.push_back(cut);
-        continue;
-      }
-      children_[parent->second].push_back(cut);
-      CutSums& before = sums[parent->second];
-      if (before.is_listed()) before.path = PathPartOfName(std::string(before.name));
-    }
-    std::map<Flow, std::vector<uint32_t>> first_of_flow;
-    for (const uint32_t cut : first_or_listed) {
-      const std::string_view flow = sums[cut].flow;
-      if (sums[cut].is_listed()) {
-        AddListed(cut);
-      } else {
-        first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
-      }
-    }
-    for (Place& place : places_) place.knows_step = place.knows_total = list_is_steps_;
-    for (const auto& [flow, cuts] : first_of_flow) {
-      for (const uint32_t cut : cuts) AddFlow(cut);
-    }
-  }
-  std::vector<Place> Take() { return std::move(places_); }
-
- private:
-  /// Each row of a list is compared with the row before it. If one has more events than that, they are not steps.
-  void AddListed(uint32_t cut) {
-    const bool is_first = places_.empty();
-    places_.push_back({cut, is_first ? cut : places_.back().cut, is_first ? cut : places_.front().cut});
-    list_is_steps_ = list_is_steps_ && sums_[cut].events <= sums_[places_.back().before].events;
-  }
-  /// Where the cut before the first one was not recorded, it is not known how many events there were.
-  void AddFlow(uint32_t first) {
-    const bool is_whole = sums_[first].parent() == sums_[first].path;
-    std::vector<Place> next = {{first, first, first}};
-    while (!next.empty()) {
-      Place place = next.back();
-      next.pop_back();
-      const CutSums& cut = sums_[place.cut];
-      const bool knows_input = cut.all_seen || place.cut != first || is_whole;
-      place.knows_step = knows_input && cut.events <= (cut.all_seen ? cut.seen : sums_[place.before].events);
-      place.knows_total = is_whole && place.knows_step && cut.events <= sums_[first].events;
-      places_.push_back(place);
-      const std::vector<uint32_t>& children = children_[place.cut];
-      for (auto child = children.rbegin(); child != children.rend(); ++child) {
-        next.push_back({*child, place.cut, first});
-      }
-    }
-  }
-
-  const std::vector<CutSums>& sums_;
-  std::map<uint32_t, std::vector<uint32_t>> children_;
-  std::vector<Place> places_;
-  bool list_is_steps_ = true;
-};
-
-}  // namespace
 
 // Base 128, lowest digits first; the top bit says that more follow.
 void CutTable::AppendNumber(uint64_t number) {

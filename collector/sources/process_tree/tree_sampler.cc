@@ -225,6 +225,15 @@ TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree)
   return row;
 }
 
+constexpr int64_t kTimePerCost = 1000;       // a share of 0.1 % of a core
+constexpr int64_t kAllowanceNs = 2'000'000;  // so that jobs of a few seconds have a reading too
+constexpr int64_t kSamplesBetweenReadings = 10;
+constexpr int64_t kGrowthDivisor = 10;
+
+constexpr int64_t kMicrosecondNs = 1000;
+
+int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
+
 }  // namespace
 
 struct GpuSampler::Shared {
@@ -305,19 +314,6 @@ GpuDriver FindGpuDriver() {
   Nvml::Call(nvml->shutdown);
   return driver;
 }
-
-namespace {
-
-constexpr int64_t kTimePerCost = 1000;       // a share of 0.1 % of a core
-constexpr int64_t kAllowanceNs = 2'000'000;  // so that jobs of a few seconds have a reading too
-constexpr int64_t kSamplesBetweenReadings = 10;
-constexpr int64_t kGrowthDivisor = 10;
-
-constexpr int64_t kMicrosecondNs = 1000;
-
-int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
-
-}  // namespace
 
 int64_t TickNs() { return kSecondNs / sysconf(_SC_CLK_TCK); }
 

@@ -1,5 +1,4 @@
 // The `process` line, the first of a record log, and the `sample` and `end` lines.
-#include <algorithm>
 #include <cstdio>
 
 #include "chunk/chunk_line.h"

@@ -3,14 +3,8 @@
 #include <linux/futex.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <utility>
 
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
@@ -18,8 +12,6 @@
 #include "process/loaded_objects.h"
 #include "process/process_recorder.h"
 #include "stacks/call_frame.h"
-#include "storage/arena.h"
-#include "storage/fixed_text.h"
 
 namespace crema::internal {
 namespace {

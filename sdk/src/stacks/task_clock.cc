@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include <algorithm>
 
