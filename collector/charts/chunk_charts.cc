@@ -249,6 +249,9 @@ void AddFits(const RunDetail& detail, Json* values) {
   (*values)["lines"] = ColourScale(lines, colours);
 }
 
+constexpr char kNoEvents[] = "no event was recorded; TrackEvent records those of task frameworks";
+constexpr size_t kMostDatasets = 5;  // everybody can distinguish so many colours
+
 }  // namespace
 
 Drawing DrawChunkTimeline(const ChartInput& input) {
@@ -431,13 +434,6 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
 }
 
 // The latency of events that go from thread to thread: how it is distributed, and where it went as time went on.
-
-namespace {
-
-constexpr char kNoEvents[] = "no event was recorded; TrackEvent records those of task frameworks";
-constexpr size_t kMostDatasets = 5;  // everybody can distinguish so many colours
-
-}  // namespace
 
 Drawing DrawEventLatencies(const ChartInput& input) {
   std::vector<const EventLatencyRow*> rows =

@@ -96,6 +96,34 @@ std::string Finding(const Measurement& measurement, double total, const std::vec
   return coverage.has_value() ? finding + fmt::format("; covers {} of task time", HumanPercent(*coverage)) : finding;
 }
 
+constexpr size_t kMostDatasets = 40;
+constexpr size_t kMostFiles = 30;
+
+struct NamedRate {
+  std::string name;
+  double value = 0;
+  std::optional<double> baseline;
+  std::string words;
+};
+
+/// Horizontal bars with their figures; the baseline's as grey ticks.
+Json Bars(const std::vector<NamedRate>& rates, std::string_view title, std::string_view style) {
+  Json values = {{"title", title}, {"style", style}};
+  ShownNames names;
+  for (const NamedRate& rate : rates) {
+    Json row = {{"name", names.Of(rate.name)},
+                {"v", rate.value},
+                {"words", rate.words},
+                {"end", std::max(rate.value, rate.baseline.value_or(0))}};
+    if (rate.baseline.has_value()) {
+      row["baseline"] = *rate.baseline;
+      values["has baseline"] = true;
+    }
+    values["rates"].push_back(std::move(row));
+  }
+  return FilledTemplate("rates", values);
+}
+
 }  // namespace
 
 Drawing DrawFineByFunction(const ChartInput& input) {
@@ -141,38 +169,6 @@ Drawing DrawFineByActivity(const ChartInput& input) {
 }
 
 // Datasets and files beside one another, and what was read of them.
-
-namespace {
-
-constexpr size_t kMostDatasets = 40;
-constexpr size_t kMostFiles = 30;
-
-struct NamedRate {
-  std::string name;
-  double value = 0;
-  std::optional<double> baseline;
-  std::string words;
-};
-
-/// Horizontal bars with their figures; the baseline's as grey ticks.
-Json Bars(const std::vector<NamedRate>& rates, std::string_view title, std::string_view style) {
-  Json values = {{"title", title}, {"style", style}};
-  ShownNames names;
-  for (const NamedRate& rate : rates) {
-    Json row = {{"name", names.Of(rate.name)},
-                {"v", rate.value},
-                {"words", rate.words},
-                {"end", std::max(rate.value, rate.baseline.value_or(0))}};
-    if (rate.baseline.has_value()) {
-      row["baseline"] = *rate.baseline;
-      values["has baseline"] = true;
-    }
-    values["rates"].push_back(std::move(row));
-  }
-  return FilledTemplate("rates", values);
-}
-
-}  // namespace
 
 Drawing DrawDatasetRates(const ChartInput& input) {
   std::map<std::string, Number> baseline;

@@ -104,7 +104,9 @@ int EndFollowing(const LiveCommandOptions& options, const LiveModel& model) {
   if (options.sources.size() != 1 || model.totals().records == 0 || model.has_schedulers_only()) return kExitDone;
   const std::string run = model.run_id().empty() ? "all" : model.run_id();
   const std::string command = fmt::format("crema show {} --run {}", ShellWord(options.sources.front()), ShellWord(run));
-  std::fputs(NextStep(options.output, command, "what was recorded", STDERR_FILENO).c_str(), stderr);
+  const bool is_address = options.sources.front().find("://") != std::string::npos;
+  const char* const shows = is_address ? "what was recorded, as long as it answers" : "what was recorded";
+  std::fputs(NextStep(options.output, command, shows, STDERR_FILENO).c_str(), stderr);
   return kExitDone;
 }
 

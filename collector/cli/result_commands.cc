@@ -334,11 +334,10 @@ std::string NextOfShown(const MeasuredSource& source, const ShowOptions& options
   const Measurement& measurement = source.measurement();
   if (source.Named().empty()) return "";
   const auto asks_for = [&options](const char* table) { return options.tables == std::vector<std::string>{table}; };
-  const auto has_function = [](const WaitSumRow& row) { return row.function.has_value(); };
   if (asks_for("functions") || (asks_for("waits") && !measurement.HasChunks())) {
     return NextInside(source, options.output);
   }
-  if (asks_for("waits") && !measurement.CannotSeeWaits() && absl::c_none_of(measurement.waits, has_function)) {
+  if (asks_for("waits") && !measurement.CannotSeeWaits() && !measurement.HasWaitingFunctions()) {
     return NextRun(options.output, measurement, "--waits ", "which functions wait, and who holds a lock");
   }
   return NextReport(options.output, source.Named());

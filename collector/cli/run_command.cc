@@ -168,10 +168,14 @@ absl::Status CollectRun(const RunPlan& plan, RunDirectory* directory) {
     std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);
   }
   if (plan.stacks_hertz > 0 && !measured->measurement.HasChunks()) PrintError(kInsideNeedsGuards);
-  const std::string next = measured->measurement.functions.empty()
-                               ? NextReport(plan.output, source, STDERR_FILENO)
-                               : NextStep(plan.output, "crema show " + source + " --table functions",
-                                          "the functions of each section; crema report draws them", STDERR_FILENO);
+  std::string next = NextReport(plan.output, source, STDERR_FILENO);
+  const auto show = [&](std::string_view table, const std::string& what) {
+    next = NextStep(plan.output, fmt::format("crema show {} --table {}", source, table), what, STDERR_FILENO);
+  };
+  if (measured->measurement.HasWaitingFunctions()) show("waits", "which functions wait, and who holds a lock");
+  if (!measured->measurement.functions.empty()) {
+    show("functions", "the functions of each section; crema report draws them");
+  }
   std::fputs(next.c_str(), stderr);
   return absl::OkStatus();
 }

@@ -399,9 +399,10 @@ void AddSlow(const JudgedRun& run, std::string_view id, const SlowOnes& found, T
           run.ShareOf(found.excess_seconds));
   const bool is_blocked_worker = by == &StragglerRow::worker && reason == ToString(StragglerReason::kBlocked);
   if (is_blocked_worker && !run.measurement.CannotSeeWaits()) {
-    run.verdicts->back().suggestion =
-        "Its chunks were blocked, by what they read or by a lock: crema run --waits shows which, for all workers "
-        "together.";
+    run.verdicts->back().suggestion = fmt::format(
+        "Its chunks were blocked, by what they read or by a lock: crema {} shows which, for all workers "
+        "together.",
+        run.measurement.HasWaitingFunctions() ? "show --table waits" : "run --waits");
   }
 }
 

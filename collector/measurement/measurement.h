@@ -112,6 +112,10 @@ struct Measurement {
   bool AskedForStacks() const { return !functions.empty() || quality.lost_samples.has_value(); }
   /// Whether no process could see what its threads waited for; `quality.warnings` says why.
   bool CannotSeeWaits() const { return waits.empty() && quality.processes_without_waits.has_value(); }
+  /// Whether functions of waits are known, as after `crema run --waits`.
+  bool HasWaitingFunctions() const {
+    return std::any_of(waits.begin(), waits.end(), [](const WaitSumRow& row) { return row.function.has_value(); });
+  }
 };
 
 /// Seconds since the run's start at which each worker stopped.

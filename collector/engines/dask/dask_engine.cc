@@ -325,8 +325,9 @@ constexpr std::chrono::seconds kFlushLimit(60);  // a scheduler may be busy, and
 
 absl::Status NoAnswer(const std::string& address, const absl::Status& status) {
   return absl::UnavailableError(fmt::format(
-      "{}: no answer ({}); give the address of the scheduler's dashboard, as client.dashboard_link shows it", address,
-      std::string(status.message())));
+      "{}: no answer ({}); give the address of the scheduler's dashboard, as client.dashboard_link shows it. "
+      "The records of a cluster that has ended are gone, unless MetricsCollector(client, output_dir=...) kept them",
+      address, std::string(status.message())));
 }
 
 absl::StatusOr<HttpAnswer> Ask(const std::string& address, const std::string& target, std::chrono::seconds limit) {
