@@ -126,9 +126,10 @@ constexpr MetricEntry kRunMetrics[] = {
     {"num_columns_read", "", "count", "Columns read", "Number of columns read.", kNoColumns},
     {"branches_read_share", "", "ratio", "Share of branches read",
      "Columns that were read, divided by all branches of the file; mean over files.",
-     "no file said how many branches it has (SetFileInfo)"},
+     "nothing recorded how many branches its files have (SetFileInfo does, guards for ROOT do not)"},
     {"bytes_read_share", "", "ratio", "Share of bytes read",
-     "Bytes that were read, divided by all bytes of the file; mean over files.", "no file said its size (SetFileInfo)"},
+     "Bytes that were read, divided by all bytes of the file; mean over files.",
+     "nothing recorded the sizes of its files (SetFileInfo does, guards for ROOT do not)"},
 };
 
 // docs/metrics.md, "Workers and the process tree".
