@@ -87,6 +87,17 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
   EXPECT_FALSE(absl::StrContains(page, "href=\"#timeline\""));
 }
 
+TEST(ReportPage, WaitingBeyondTheCoresIsNotInTheTimeOfTheCores) {
+  const Json document = Json::parse(
+      R"({"metrics": {"core_seconds": 20, "oversubscribed_core_seconds": 11.8}, "budget": [{"part": "compute",
+      "group": "CPU in your code", "core_seconds": 20, "share": 1}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "time");
+  EXPECT_TRUE(absl::StrContains(html, "split so that each core-second is in one row")) << html;
+  EXPECT_FALSE(absl::StrContains(html, "nothing is left out"));
+  EXPECT_TRUE(absl::StrContains(
+      html, "Threads beyond the number of cores waited for 11.8\u00a0s more; this is not time of a core."));
+}
+
 TEST(ReportPage, RequestsToStorageAreATableBesideTheInputs) {
   EXPECT_FALSE(absl::StrContains(PageOf(Json::object(), NothingRecorded()), "id=\"requests\""));
   const Json document = Json::parse(R"({"requests": [{"server": "root://<eos>", "operation": "readv", "calls": 1200,
