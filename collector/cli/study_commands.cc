@@ -310,8 +310,7 @@ int PrintPrediction(const PredictOptions& options) {
   Prediction prediction = Predict(run, changes);
   if (!asked) SortBestFirst(&prediction);
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  const auto is_predicted = [](const PredictedRow& row) { return row.why_not.empty(); };
-  const std::string next = absl::c_any_of(prediction.rows, is_predicted)
+  const std::string next = absl::c_any_of(prediction.rows, std::mem_fn(&PredictedRow::has_answer))
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", source.Named()),
                                           "what the change brought, once it is made and run")
                                : NextPrediction(source, options.output, "what the usual changes would bring");
@@ -336,7 +335,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
     predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(FiniteNumber(1, 1e9));
   };
-  numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
+  numbers("--cores", &options->cores, "Number of cores; the chunks at once (threads) grow with them");
   numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");
   numbers("--workers", &options->workers, "Number of workers like those of the run");
   numbers("--streams", &options->streams, "Number of events open at once, of task frameworks");
@@ -349,7 +348,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_option("--faster-gpu", options->faster_gpu,
                       "SECTION=F: kernels and copies that this section launches are F times as fast");
   predict->add_flag("--without-waiting", options->without_waiting,
-                    "Chunks wait for nothing but GPUs, and CPUs that others use");
+                    "Chunks are never blocked: they wait only for GPUs, and for CPUs that others use");
   predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
   predict->add_flag("--json", options->output.json, "Print JSON");
   AddOutputOptions(predict, &options->output);

@@ -223,6 +223,17 @@ std::string AndList(const std::vector<std::string>& clauses) {
   return text;
 }
 
+/// "; decompressing the input took 47 % of the core-seconds (wall time)", which counts as the user's code above. Empty:
+/// no verdict warns of it.
+std::string AlsoDecompressing(const Measurement& measurement) {
+  for (const VerdictRow& verdict : measurement.verdicts) {
+    const std::string sentence = verdict.sentence.str();
+    if (verdict.severity == "warning" && absl::StartsWith(sentence, "Decompressing the input"))
+      return "; d" + sentence.substr(1, sentence.find(',') - 1);
+  }
+  return "";
+}
+
 /// How the run ended where it did not end well, and what is wrong with its results and records.
 std::string Trouble(const Measurement& measurement, const RunEvidence& evidence) {
   constexpr size_t kMostClauses = 3;
@@ -399,6 +410,7 @@ std::string Headline(const Measurement& measurement) {
   const std::string little = LittleIsKnown(measurement, evidence);
   if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
   const Class found = WhereTheTimeWent(measurement, *evidence.budget);
+  const std::string where = found.sentence + AlsoDecompressing(measurement);
   const bool names_a_loss = !found.parts[0].empty();
   const std::string no_loss =
       names_a_loss ? "" : fmt::format("o avoidable loss reaches {}", HumanPercent(kWorthASentence.value, 0));
@@ -406,10 +418,10 @@ std::string Headline(const Measurement& measurement) {
   if (!trouble.empty()) {
     const Loss loss = LargestLoss(measurement, evidence, {});
     if (loss.share > 0) return before + WithWhatIsFine(loss.sentence, fine);
-    return before + WithWhatIsFine(AsSentence(found.sentence + (names_a_loss ? "" : "; n" + no_loss)), fine);
+    return before + WithWhatIsFine(AsSentence(where + (names_a_loss ? "" : "; n" + no_loss)), fine);
   }
   const Loss loss = LargestLoss(measurement, evidence, found);
-  const std::string first = AsSentence(so_far + found.sentence);
+  const std::string first = AsSentence(so_far + where);
   if (loss.share > 0) return first + " " + WithWhatIsFine(loss.sentence, fine);
   return names_a_loss ? WithWhatIsFine(first, fine) : first + " " + WithWhatIsFine("N" + no_loss + ".", fine);
 }

@@ -21,6 +21,29 @@ TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
       "blocked (4.0 %); all 100 chunks have results.");
 }
 
+TEST(Headline, SaysThatDecompressingTheInputIsAmongWhatTheCodeComputed) {
+  nlohmann::ordered_json document = QuietRun();
+  document["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 47}}};
+  AddInsight(&document);
+  EXPECT_THAT(Headline(document),
+              StartsWith("Compute-bound: your code computed for 90 % of 100 core-seconds; decompressing the input took "
+                         "47 % of the core-seconds (wall time). The largest"));
+  document = QuietRun();
+  document["metrics"]["chunk_cpu_time"] = 90;
+  document["functions"] = {{{"function", "lzma_decode"}, {"samples", 1000}, {"share", 1.0}, {"share_error", 0.02}}};
+  AddInsight(&document);
+  EXPECT_THAT(Headline(document), HasSubstr("; decompressing the input took about 90 % of the core-seconds. "));
+  document = QuietRun();
+  document["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 7}}};
+  document["metrics"]["decompression_share"] = 0.7;  // of the chunks' time: no warning
+  AddInsight(&document);
+  EXPECT_THAT(Headline(document), Not(HasSubstr("decompressing")));
+  document = QuietRun();
+  document["metrics"]["total_compression_overhead_seconds"] = 10;  // the engine's
+  AddInsight(&document);
+  EXPECT_THAT(Headline(document), Not(HasSubstr("decompressing")));
+}
+
 TEST(Headline, SaysAtTheEndThatNoResultIsMissingWhereTheRecordsSaySo) {
   nlohmann::ordered_json document = QuietRun();
   EXPECT_THAT(Headline(document), testing::EndsWith("(4.0 %); all 100 chunks have results."));

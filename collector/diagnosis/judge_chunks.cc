@@ -31,8 +31,8 @@ void JudgeFew(const JudgedRun& run, std::string_view id, const std::string& key,
   if (!run.Holds(id, *count / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
   run.Add(
       id, 0,
-      fmt::format(fmt::runtime(sentence), Counted(*count, what, fmt::format("{}s", what)), HumanNumber(*cores),
-                  HumanPercent(idle)),
+      fmt::format(fmt::runtime(sentence), Counted(*count, what, fmt::format("{}s", what)),
+                  Counted(std::round(*cores), "core", "cores"), HumanPercent(idle)),
       {{key, *count}, {"total_cores", *cores}, {"budget.idle.share", idle_share}, {"budget.tail.share", tail_share}},
       idle);
 }
@@ -177,9 +177,9 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
 void JudgeChunkSizes(const JudgedRun& run) {
   const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.measurement);
   JudgeFew(run, "too-few-chunks", "num_chunks", run.measurement.Metric("num_chunks"), "chunk",
-           "{} for {} cores cannot be spread evenly: {} of the core-seconds were idle between and after them.");
+           "{} for {} cannot be spread evenly: {} of the core-seconds were idle between and after them.");
   JudgeFew(run, "too-few-clusters", "custom_metrics.tree_clusters", NumClusters(run.measurement), "cluster",
-           "The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
+           "The trees that were read have {} for {}, and ROOT gives a cluster to one thread: {} of the "
            "core-seconds were idle.");
   JudgeSlowBatch(run);
   JudgeSmallChunks(run, advice);

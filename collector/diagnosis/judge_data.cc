@@ -134,13 +134,16 @@ void JudgeInputDecompression(const JudgedRun& run) {
   const std::optional<double> read = SumOfMetric(run.measurement, "read_wall", "s");
   if (!unzip.has_value()) return JudgeSampledDecompression(run);
   if (*unzip <= read.value_or(0)) return;
-  const double share = run.ShareOf(*unzip);
-  if (!kMuchDecompression.Holds(share)) return;
-  run.Add("compression-heavy", 0,
-          fmt::format("Decompressing the input took {} of the core-seconds (wall time), more than reading it.",
-                      HumanPercent(share)),
-          {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}})
-      .suggestion = kFasterCodec;
+  const double share = run.ShareOf(*unzip), of_chunks = run.Metric("decompression_share");
+  const bool is_much = kMuchDecompression.Holds(share);
+  if (!is_much && !kMostOfIt.Holds(of_chunks)) return;
+  Verdict& verdict = run.Add("compression-heavy", 0,
+                             fmt::format("Decompressing the input took {} (wall time), more than reading it.",
+                                         HumanPercent(is_much ? share : of_chunks) +
+                                             (is_much ? " of the core-seconds" : " of the chunks' time")),
+                             {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}});
+  verdict.suggestion = kFasterCodec;
+  if (!is_much) verdict.severity = Severity::kInfo;
 }
 
 void JudgeLowCompression(const JudgedRun& run) {

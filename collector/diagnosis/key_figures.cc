@@ -68,8 +68,6 @@ bool IsPeakOfWorkersKnown(const Measurement& measurement) {
          !(any_lost && measurement.Metric("process_peak_rss_bytes").value_or(0) > *of_workers);
 }
 
-std::string Share(double share) { return HumanPercent(share); }
-
 FigureText Words(std::string words) { return {std::move(words), "", ""}; }
 
 /// Adds a note of a metric that was measured.
@@ -96,10 +94,9 @@ std::string WithoutLostWorkers(const Measurement& measurement) {
 
 KeyFigureRow Elapsed(const Measurement& measurement) {
   KeyFigureRow row = RowOf(measurement, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
-  if (!measurement.Metric("ideal_wall_time").has_value()) return row;
-  AddNote(measurement, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
   const std::string without = WithoutLostWorkers(measurement);
-  row.notes.push_back(Words(without.empty() ? "if only chunks ran" : without));
+  AddNote(measurement, "ideal_wall_time", "", HumanDuration, " if chunks filled the cores", &row);
+  if (!row.notes.empty() && !without.empty()) row.notes.push_back(Words(without));
   return row;
 }
 
@@ -121,8 +118,7 @@ KeyFigureRow EventRate(const Measurement& measurement) {
 KeyFigureRow DataRate(const Measurement& measurement) {
   KeyFigureRow row = RowOf(measurement, {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}, HumanBitRate});
   AddNote(measurement, "bytes_read_compressed", "", HumanData, " read", &row);
-  const std::optional<double> ratio = measurement.Metric("compression_ratio");
-  if (ratio.has_value()) row.notes.push_back(Words(fmt::format("compressed {}×", HumanCount(*ratio))));
+  AddNote(measurement, "compression_ratio", "compressed ", HumanCount, "×", &row);
   return row;
 }
 
@@ -130,7 +126,7 @@ KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, co
                       std::string_view meaning) {
   const bool more_is_better = BandOf(figure.band).more_is_better;
   KeyFigureRow row =
-      RowOf(measurement, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, Share, meaning});
+      RowOf(measurement, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, HumanPercent, meaning});
   row.share = ShareOf(measurement, figure);
   if (!row.share.has_value()) return row;
   row.text = HumanPercent(*row.share);
@@ -146,7 +142,7 @@ KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, co
 
 KeyFigureRow CpuEfficiency(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
-  AddNote(measurement, "job_cpu_efficiency", "of the whole job ", Share, "", &row);
+  AddNote(measurement, "job_cpu_efficiency", "of the whole job ", HumanPercent, "", &row);
   if (UsesUncountedGpu(measurement)) {
     row.mark = std::nullopt;
     row.notes.insert(row.notes.begin(), Words("threads may spin for the GPU"));
@@ -161,7 +157,7 @@ KeyFigureRow Gpu(const Measurement& measurement) {
   KeyFigureRow row =
       RowOf(measurement, {"GPU",
                           {"gpu_utilization", ChangeOf::kShare, true},
-                          Share,
+                          HumanPercent,
                           is_known_to_use_it ? "a kernel ran while it was used" : "a kernel ran, maybe of others"});
   AddNote(measurement, "gpu_seconds", "", HumanDuration, " of kernels", &row);
   AddNote(measurement, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
@@ -263,16 +259,15 @@ struct TreeFigure {
 
 constexpr TreeFigure kTreeFigures[] = {
     {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "", ""},
-    {"CPU efficiency", "job_cpu_efficiency", Share, ChangeOf::kShare, true, "of its cores, over its whole time",
+    {"CPU efficiency", "job_cpu_efficiency", HumanPercent, ChangeOf::kShare, true, "of its cores, over its whole time",
      "allocated_cores", "cores given"},
-    {"CPU time", "tree_cpu_user", HumanDuration, ChangeOf::kRate, false, "in the program", "tree_cpu_system",
-     "more in the kernel"},
+    {"CPU in program", "tree_cpu_user", HumanDuration, ChangeOf::kRate, false, "user time", "tree_cpu_system",
+     "of CPU in the kernel"},
     {"Peak memory", kTreeMemory, HumanMemory, ChangeOf::kMemory, false, "of all processes", "process_peak_rss_bytes",
      "in the largest process"},
-    {"Read", "tree_read_bytes", HumanData, ChangeOf::kRate, false, "from storage", "tree_rchar_bytes",
-     "through all read calls"},
-    {"Written", "tree_write_bytes", HumanData, ChangeOf::kRate, false, "to storage", "tree_wchar_bytes",
-     "through all write calls"},
+    {"From storage", "tree_read_bytes", HumanData, ChangeOf::kRate, false, "mapped files and read-ahead included",
+     "tree_rchar_bytes", "by read calls, cached or not"},
+    {"To storage", "tree_write_bytes", HumanData, ChangeOf::kRate, false, "", "tree_wchar_bytes", "by write calls"},
     {"Processes", "max_processes", HumanCount, ChangeOf::kRate, false, "at once", "max_threads", "threads at once",
      "thread at once"},
     {"Major faults", "major_faults", HumanCount, ChangeOf::kRate, false, "pages that came from storage",
@@ -281,7 +276,7 @@ constexpr TreeFigure kTreeFigures[] = {
 constexpr TreeFigure kEngineLogFigures[] = {
     {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "core_seconds", "of core time"},
     {"Tasks", "num_tasks", HumanCount, ChangeOf::kRate, true, "that ended", "num_failed_tasks", "failed"},
-    {"CPU efficiency", "job_cpu_efficiency", Share, ChangeOf::kShare, true, "of the jobs' cores", "", ""},
+    {"CPU efficiency", "job_cpu_efficiency", HumanPercent, ChangeOf::kShare, true, "of the jobs' cores", "", ""},
     {"Peak memory", "peak_memory_bytes", HumanMemory, ChangeOf::kMemory, false, "of one worker",
      "peak_total_memory_bytes", "of all at once"},
     {"Workers", "peak_workers", HumanCount, ChangeOf::kRate, true, "at once", "peak_cores", "cores"},
@@ -304,10 +299,8 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
            "metrics." + std::string(figure.beside_key), *beside});
     }
     const std::optional<double> of_each = measurement.Metric("tree_peak_rss_bytes");
-    if (figure.key == kTreeMemory && row.value.has_value() && of_each.value_or(0) > *row.value) {
-      row.notes.push_back(
-          {"", HumanMemory(*of_each), " with shared pages in each", "metrics.tree_peak_rss_bytes", *of_each});
-    }
+    if (figure.key == kTreeMemory && row.value.has_value() && of_each.value_or(0) > *row.value)
+      AddNote(measurement, "tree_peak_rss_bytes", "", HumanMemory, " with shared pages in each", &row);
     const bool is_sum = of_each.has_value() && row.value == of_each &&
                         *of_each > measurement.Metric("process_peak_rss_bytes").value_or(*of_each);
     if (figure.key == kTreeMemory && is_sum && !measurement.Metric("tree_peak_pss_bytes").has_value()) {

@@ -263,6 +263,9 @@ TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {
   document["custom_metrics"] = {{{"name", "tree_clusters"}, {"unit", "count"}, {"sum", 5}}};
   EXPECT_NEAR(FindVerdict(document, "too-few-clusters").saving.value_or(0), 0.30, 1e-9);
   EXPECT_EQ(FindVerdict(document, "too-few-chunks").cause, "too-few-clusters");
+  document["metrics"]["total_cores"] = 3.978;
+  EXPECT_THAT(FindVerdict(document, "too-few-clusters").sentence,
+              testing::HasSubstr("have 5 clusters for 4 cores, and"));
   document["custom_metrics"][0]["sum"] = 500;  // the program took large parts of them
   EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-clusters")));
   EXPECT_THAT(VerdictIds(document), Contains("too-few-chunks"));

@@ -502,6 +502,11 @@ inline const BoundCase kBoundCases[] = {
      [](Json* document, double share) {
        (*document)["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 100 * share}}};
      }},
+    {"compression-heavy", 2,
+     [](Json* document, double share) {
+       (*document)["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 5}}};
+       (*document)["metrics"]["decompression_share"] = share;
+     }},
     {"framework-overhead", 0, PartSetter("framework")},
     {"failed-run", 0, [](Json* document, double status) { (*document)["run"]["exit_status"] = status; }, 1},
     {"failing-chunks", 0,

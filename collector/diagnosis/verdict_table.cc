@@ -293,13 +293,13 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Return histograms instead of arrays, and keep data out of the task graph."},
       {"compression-heavy", "fine", Threshold(From(0.05), 0.20),
        "total_compression_overhead_seconds {0} of the core-seconds, bad from {1} (needs fine metrics); or the metric "
-       "unzip_wall {2} of the core-seconds and above read_wall. Without this metric: the part of the CPU time of "
-       "chunks in which stacks saw functions of liblzma, zstd, LZ4 or zlib that decompress is {2} of the core-seconds, "
-       "also at the lower end of its range",
+       "unzip_wall is above read_wall, and {2} of the core-seconds or {3} of the chunks' time (decompression_share; "
+       "this alone is info). Without this metric: the part of the CPU time of chunks in which stacks saw functions of "
+       "liblzma, zstd, LZ4 or zlib that decompress is {2} of the core-seconds, also at the lower end of its range",
        "compressing spilled data and transfers should cost little CPU; decompressing the input takes up to a quarter "
        "of an ordinary analysis",
        "Move less data between workers, or turn its compression off (distributed.comm.compression).",
-       Also{&kMuchDecompression}},
+       Also{&kMuchDecompression, &kMostOfIt}},
       {"framework-overhead", "time", Threshold(From(0.05), 0.15),
        "budget: framework {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
        "an engine needs a few per cent; 0.15 is the work of one worker in seven",

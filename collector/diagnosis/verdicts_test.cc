@@ -86,6 +86,21 @@ TEST(Verdicts, SeeDecompressionInStacksWhereNobodyTimedIt) {
   EXPECT_THAT(VerdictIds(compresses), Not(Contains("compression-heavy")));
 }
 
+TEST(Verdicts, NameDecompressionThatIsMostOfFewChunksWithoutAWarning) {
+  Json document = QuietRun();
+  document["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 7.1}}};
+  document["metrics"]["decompression_share"] = 0.71;
+  EXPECT_EQ(SentenceOf("compression-heavy", document),
+            "Decompressing the input took 71 % of the chunks' time (wall time), more than reading it.");
+  EXPECT_EQ(FindVerdict(document, "compression-heavy").severity, Severity::kInfo);
+  document["custom_metrics"][0]["sum"] = 47;
+  EXPECT_EQ(SentenceOf("compression-heavy", document),
+            "Decompressing the input took 47 % of the core-seconds (wall time), more than reading it.");
+  EXPECT_EQ(FindVerdict(document, "compression-heavy").severity, Severity::kWarning);
+  document["custom_metrics"].push_back({{"name", "read_wall"}, {"unit", "s"}, {"sum", 48}});
+  EXPECT_THAT(VerdictIds(document), Not(Contains("compression-heavy")));
+}
+
 TEST(Verdicts, OfAGpuSayForWhichPartOfTheRunItWorked) {
   EXPECT_EQ(
       SentenceOf("gpu-bound", RunOnGpu(40, 1)),

@@ -126,9 +126,10 @@ constexpr MetricEntry kRunMetrics[] = {
     {"num_columns_read", "", "count", "Columns read", "Number of columns read.", kNoColumns},
     {"branches_read_share", "", "ratio", "Share of branches read",
      "Columns that were read, divided by all branches of the file; mean over files.",
-     "no file said how many branches it has (SetFileInfo)"},
+     "nothing recorded how many branches its files have (SetFileInfo does, guards for ROOT do not)"},
     {"bytes_read_share", "", "ratio", "Share of bytes read",
-     "Bytes that were read, divided by all bytes of the file; mean over files.", "no file said its size (SetFileInfo)"},
+     "Bytes that were read, divided by all bytes of the file; mean over files.",
+     "nothing recorded the sizes of its files (SetFileInfo does, guards for ROOT do not)"},
 };
 
 // docs/metrics.md, "Workers and the process tree".
@@ -224,9 +225,9 @@ constexpr MetricEntry kWorkerMetrics[] = {
      kNoTree},
     {"tree_peak_swap_bytes", "", "B", "Peak swap of the tree", "Largest sum of swapped memory at one instant.",
      kNoTree},
-    {"tree_read_bytes", "", "B", "Read from devices", "Bytes that block devices delivered to the tree.", kNoTree},
+    {"tree_read_bytes", "", "B", "Read from devices", "Bytes that devices delivered, also for mapped files.", kNoTree},
     {"tree_write_bytes", "", "B", "Written to devices", "Bytes that the tree sent to block devices.", kNoTree},
-    {"tree_rchar_bytes", "", "B", "Read by system calls", "Bytes that read calls of the tree returned.", kNoTree},
+    {"tree_rchar_bytes", "", "B", "Read by system calls", "Bytes that read calls returned, from caches too.", kNoTree},
     {"tree_wchar_bytes", "", "B", "Written by system calls", "Bytes that write calls of the tree took.", kNoTree},
     {"max_processes", "", "count", "Most processes", "Most processes of the tree at once.", kNoTree},
     {"max_threads", "", "count", "Most threads", "Most threads of the tree at once.", kNoTree},

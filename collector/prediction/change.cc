@@ -187,10 +187,9 @@ void BlockByLanes(const ObservedRun& run, double more_lanes, uint64_t seed, std:
 std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& change) {
   std::vector<ObservedWorker> workers = run.workers;
   if (change.kind == ChangeKind::kAllFromStart) {
-    double first = kForever;
-    for (const ObservedWorker& worker : workers) first = std::min(first, worker.joined);
-    double began = kForever;
-    for (ObservedWorker& worker : workers) began = std::min(began, worker.began);
+    double first = kForever, began = kForever;
+    for (const ObservedWorker& worker : workers)
+      first = std::min(first, worker.joined), began = std::min(began, worker.began);
     for (ObservedWorker& worker : workers) worker.began = began, worker.joined = first, worker.left = kForever;
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
@@ -280,9 +279,6 @@ FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, con
   const double cpu = std::max(0.0, std::min(chunk.cpu, chunk.duration) - chunk.gpu_spin);
   return {shorter, all_computing > 0 ? cpu * std::min(1.0, computing * less / all_computing) : 0};
 }
-
-/// Whether threads beside the chunk's own worked for it, so that it used more than one core.
-bool HasHelpers(const ObservedChunk& chunk) { return chunk.cpu > chunk.duration; }
 
 // How lanes and cores are shared.
 struct CoreUse {
@@ -409,7 +405,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   CoreUse use(run, change);
   const double cores_a_lane = changed.cores / static_cast<double>(setup.lanes.size());
   use.leaves_helpers = change.kind != ChangeKind::kCores || cores_a_lane >= run.cores() / run.lanes() ||
-                       absl::c_none_of(chunks, HasHelpers);
+                       absl::c_all_of(chunks, [](const auto& chunk) { return chunk.cpu <= chunk.duration; });
   if (change.kind == ChangeKind::kLanes || use.takes_turns || !use.leaves_helpers) setup.shared_cores = changed.cores;
   for (const ObservedChunk& chunk : chunks) {
     double cpu = 0;

@@ -75,6 +75,7 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
   }
   PredictedRow row = FiguresOf(*changed, result);
   row.change = none.change;
+  row.lanes = Number(changed->setup.lanes.size());
   std::vector<PredictedRow> draws;
   const size_t chunks = changed->setup.chunks.size();
   if (chunks > kMostReplayedWhole) {
@@ -109,120 +110,7 @@ size_t ChunksThatVary(const ObservedRun& run) {
   return SumOf<size_t>(of_dataset, [](const size_t chunks) { return chunks > 1 ? chunks : 0; });
 }
 
-Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes);
-
-}  // namespace
-
-Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes) {
-  if (run.events.count > 0) return PredictEvents(run, changes);
-  Prediction prediction;
-  prediction.measured = run.wall_time;
-  prediction.refused = run.why_not;
-  if (prediction.refused.empty() && run.coverage < kFullCoverage) {
-    prediction.refused = fmt::format("only {} of its chunks have a record of their own", HumanPercent(run.coverage));
-  }
-  if (prediction.refused.empty() && ChunksThatVary(run) < kChunksOfPrediction) {
-    prediction.refused =
-        fmt::format("it has only {}, and at least {} of a dataset are needed to show how much chunks vary",
-                    Counted(run.chunks.size(), "chunk", "chunks"), kChunksOfPrediction);
-  }
-  if (!prediction.refused.empty()) return prediction;
-  const absl::StatusOr<ChangedRun> same = Apply(run, {}, 0);
-  prediction.replayed = Replay(same->setup, 1).wall_time;
-  prediction.refused = WhyRefused(run, prediction.replayed);
-  if (!prediction.refused.empty()) return prediction;
-  const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
-  prediction.blocked_slope = run.blocked.slope;
-  for (const RunChange& change : changes) {
-    PredictedRow& row = prediction.rows.emplace_back(RowOf(run, change, missed));
-    if (change.kind == ChangeKind::kWithoutWaiting && row.why_not.empty() &&
-        row.wall_time.value > prediction.replayed * (1 + kBetweenRuns)) {
-      row.why_not = "how its lanes shared the cores is not known well enough";
-    }
-    if (!prediction.rows.back().why_not.empty() || !HasMoreLanes(run, change)) continue;
-    if (run.lanes() == 1) {
-      prediction.not_known = kNoTwoAtOnce;
-    } else if (!run.common_waits.is_known && !(run.blocked.slope > 0))
-      prediction.not_known = kWaitsAreNotKnown;
-  }
-  return prediction;
-}
-
-Json PredictionJson(const Prediction& prediction) {
-  Json rows = Json::array();
-  for (const PredictedRow& row : prediction.rows) {
-    const bool reported = row.has_answer();
-    const auto number = [reported](double value) { return reported ? Json(value) : Json(); };
-    Json ranges = Json::object(), budget = Json::array();
-    const auto range = [&ranges](const char* key, const PredictedValue& value) {
-      ranges[key] = {{"low", value.low}, {"high", value.high}};
-    };
-    const auto part = [&budget](const char* name, const PredictedValue& value) {
-      budget.push_back({{"part", name}, {"seconds", value.value}, {"low", value.low}, {"high", value.high}});
-    };
-    if (reported) {
-      range("core_seconds", row.core_seconds);
-      if (row.cpu_known) range("efficiency", row.efficiency);
-      part(row.cpu_known ? "cpu" : "chunks", row.cpu);
-      if (row.cpu_known) part("waiting", row.waiting);
-      part("free", row.free);
-    }
-    rows.push_back({{"change", row.change},
-                    {"wall_time", number(row.wall_time.value)},
-                    {"low", number(row.wall_time.low)},
-                    {"high", number(row.wall_time.high)},
-                    {"core_seconds", number(row.core_seconds.value)},
-                    {"core_hours", number(row.core_seconds.value / kSecondsOfAnHour)},
-                    {"busy_share", number(row.BusyShare())},
-                    {"efficiency", row.cpu_known ? number(row.efficiency.value) : Json()},
-                    {"budget", std::move(budget)},
-                    {"ranges", std::move(ranges)},
-                    {"limited_by", TextOrNull(row.limited_by)},
-                    {"not_told", reported ? Json() : Json(row.why_not)}});
-  }
-  const bool replayed = prediction.replayed > 0;
-  return {{"measured", {{"wall_time", prediction.measured}}},
-          {"replayed", {{"wall_time", replayed ? Json(prediction.replayed) : Json()}}},
-          {"predicted", std::move(rows)},
-          {"blocked_slope", prediction.blocked_slope > 0 ? Json(prediction.blocked_slope) : Json()},
-          {"basis", TextOrNull(prediction.basis)},
-          {"not_known", TextOrNull(prediction.not_known)},
-          {"refused", TextOrNull(prediction.refused)}};
-}
-
-std::string LargestSection(const Measurement& measurement) {
-  const auto of_owners = [](const SectionRow& row) {
-    return row.path == "(other)" || row.helper.value_or(false) ? 0 : row.self.value_or(0);
-  };
-  const SectionRow* largest = LargestBy(measurement.sections, of_owners).first;
-  return largest == nullptr ? "" : largest->path.str();
-}
-
-std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section) {
-  std::vector<RunChange> changes;
-  const double cores = run.cores();
-  if (cores >= 2) changes.push_back({ChangeKind::kCores, cores / 2, ""});
-  changes.push_back({ChangeKind::kCores, 2 * cores, ""});
-  changes.push_back({ChangeKind::kCores, 4 * cores, ""});
-  if (run.events.count > 0) {
-    changes.push_back({ChangeKind::kStreams, std::ceil(2 * run.events.streams), ""});
-    return changes;
-  }
-  const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
-  if (!section.empty()) changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
-  changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
-  changes.push_back({ChangeKind::kLongestFirst, 0, ""});
-  if (run.workers.size() > 1) changes.push_back({ChangeKind::kAllFromStart, 0, ""});
-  return changes;
-}
-
-void SortBestFirst(Prediction* prediction) {
-  SortBy(&prediction->rows, [](const PredictedRow& row) { return row.has_answer() ? row.wall_time.value : kForever; });
-}
-
 // What changes would bring to a run of events that go from task to task (docs/predict_events.md).
-
-namespace {
 
 constexpr double kMostStreams = 10'000;
 constexpr char kTooManyStreams[] = "more than 10,000 events at once are not predicted";
@@ -406,6 +294,116 @@ Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& c
 }
 
 }  // namespace
+
+Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes) {
+  if (run.events.count > 0) return PredictEvents(run, changes);
+  Prediction prediction;
+  prediction.measured = run.wall_time;
+  prediction.refused = run.why_not;
+  if (prediction.refused.empty() && run.coverage < kFullCoverage) {
+    prediction.refused = fmt::format("only {} of its chunks have a record of their own", HumanPercent(run.coverage));
+  }
+  if (prediction.refused.empty() && ChunksThatVary(run) < kChunksOfPrediction) {
+    prediction.refused =
+        fmt::format("it has only {}, and at least {} of a dataset are needed to show how much chunks vary",
+                    Counted(run.chunks.size(), "chunk", "chunks"), kChunksOfPrediction);
+  }
+  if (!prediction.refused.empty()) return prediction;
+  const absl::StatusOr<ChangedRun> same = Apply(run, {}, 0);
+  prediction.replayed = Replay(same->setup, 1).wall_time;
+  prediction.refused = WhyRefused(run, prediction.replayed);
+  if (!prediction.refused.empty()) return prediction;
+  const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
+  prediction.blocked_slope = run.blocked.slope;
+  for (const RunChange& change : changes) {
+    PredictedRow& row = prediction.rows.emplace_back(RowOf(run, change, missed));
+    if (change.kind == ChangeKind::kWithoutWaiting && row.why_not.empty() &&
+        row.wall_time.value > prediction.replayed * (1 + kBetweenRuns)) {
+      row.why_not = "how its lanes shared the cores is not known well enough";
+    }
+    if (!prediction.rows.back().why_not.empty() || !HasMoreLanes(run, change)) continue;
+    if (!run.common_waits.is_known && !(run.blocked.slope > 0)) prediction.not_known = kWaitsAreNotKnown;
+    if (run.lanes() == 1) prediction.not_known = kNoTwoAtOnce;
+  }
+  return prediction;
+}
+
+Json PredictionJson(const Prediction& prediction) {
+  Json rows = Json::array();
+  for (const PredictedRow& row : prediction.rows) {
+    const bool reported = row.has_answer();
+    const auto number = [reported](double value) { return reported ? Json(value) : Json(); };
+    Json ranges = Json::object(), budget = Json::array();
+    const auto range = [&ranges](const char* key, const PredictedValue& value) {
+      ranges[key] = {{"low", value.low}, {"high", value.high}};
+    };
+    const auto part = [&budget](const char* name, const PredictedValue& value) {
+      budget.push_back({{"part", name}, {"seconds", value.value}, {"low", value.low}, {"high", value.high}});
+    };
+    if (reported) {
+      range("core_seconds", row.core_seconds);
+      if (row.cpu_known) range("efficiency", row.efficiency);
+      part(row.cpu_known ? "cpu" : "chunks", row.cpu);
+      if (row.cpu_known) part("waiting", row.waiting);
+      part("free", row.free);
+    }
+    rows.push_back({{"change", row.change},
+                    {"wall_time", number(row.wall_time.value)},
+                    {"low", number(row.wall_time.low)},
+                    {"high", number(row.wall_time.high)},
+                    {"lanes", JsonOf(row.lanes)},
+                    {"core_seconds", number(row.core_seconds.value)},
+                    {"core_hours", number(row.core_seconds.value / kSecondsOfAnHour)},
+                    {"busy_share", number(row.BusyShare())},
+                    {"efficiency", row.cpu_known ? number(row.efficiency.value) : Json()},
+                    {"budget", std::move(budget)},
+                    {"ranges", std::move(ranges)},
+                    {"limited_by", TextOrNull(row.limited_by)},
+                    {"not_told", reported ? Json() : Json(row.why_not)}});
+  }
+  return {{"measured", {{"wall_time", prediction.measured}}},
+          {"replayed", {{"wall_time", prediction.replayed > 0 ? Json(prediction.replayed) : Json()}}},
+          {"predicted", std::move(rows)},
+          {"blocked_slope", prediction.blocked_slope > 0 ? Json(prediction.blocked_slope) : Json()},
+          {"basis", TextOrNull(prediction.basis)},
+          {"not_known", TextOrNull(prediction.not_known)},
+          {"refused", TextOrNull(prediction.refused)}};
+}
+
+std::string CoresWithLanes(double cores, const Number& lanes) {
+  const std::string chunks = lanes.has_value() ? " with " + Counted(*lanes, "chunk", "chunks") + " at once" : "";
+  return Counted(cores, "core", "cores") + chunks;
+}
+
+std::string LargestSection(const Measurement& measurement) {
+  const auto of_owners = [](const SectionRow& row) {
+    return row.path == "(other)" || row.helper.value_or(false) ? 0 : row.self.value_or(0);
+  };
+  const SectionRow* largest = LargestBy(measurement.sections, of_owners).first;
+  return largest == nullptr ? "" : largest->path.str();
+}
+
+std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section) {
+  std::vector<RunChange> changes;
+  const double cores = run.cores();
+  if (cores >= 2) changes.push_back({ChangeKind::kCores, cores / 2, ""});
+  changes.push_back({ChangeKind::kCores, 2 * cores, ""});
+  changes.push_back({ChangeKind::kCores, 4 * cores, ""});
+  if (run.events.count > 0) {
+    changes.push_back({ChangeKind::kStreams, std::ceil(2 * run.events.streams), ""});
+    return changes;
+  }
+  const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
+  if (!section.empty()) changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
+  changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
+  changes.push_back({ChangeKind::kLongestFirst, 0, ""});
+  if (run.workers.size() > 1) changes.push_back({ChangeKind::kAllFromStart, 0, ""});
+  return changes;
+}
+
+void SortBestFirst(Prediction* prediction) {
+  SortBy(&prediction->rows, [](const PredictedRow& row) { return row.has_answer() ? row.wall_time.value : kForever; });
+}
 
 ObservedEvents EventsOf(const Measurement& measurement) {
   ObservedEvents events;

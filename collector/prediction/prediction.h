@@ -68,6 +68,7 @@ struct PredictedValue {
 
 struct PredictedRow {
   std::string change;
+  Number lanes;  ///< chunks at once that it assumes; null of a run with events
   PredictedValue wall_time;
   PredictedValue core_seconds;  ///< that the cores were there
   /// What the lanes' time went into, seconds; the three add up to it.
@@ -103,9 +104,12 @@ struct Prediction {
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
 
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
-/// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "limited_by", "not_told"}],
+/// "lanes", "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "limited_by", "not_told"}],
 /// "blocked_slope", "basis", "not_known", "refused"}`. `ranges` has `low` and `high` of what has none beside it.
 Json PredictionJson(const Prediction& prediction);
+
+/// `8 cores with 12 chunks at once`: what it takes to be as fast as predicted.
+std::string CoresWithLanes(double cores, const Number& lanes);
 
 /// The section in which owners spent most of their own time; empty: the run has none.
 std::string LargestSection(const Measurement& measurement);

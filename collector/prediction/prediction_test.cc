@@ -185,6 +185,20 @@ TEST(Prediction, OfEqualChunksIsTheirNumberOverTheLanes) {
   }
 }
 
+TEST(Prediction, SaysHowManyChunksAtOnceARowAssumes) {
+  MadeRun made;
+  made.AddWorker("w", 3);
+  for (int i = 0; i < 90; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  ObservedRun run = made.Finish();
+  run.workers[0].cores = 2;
+  EXPECT_EQ(Only(run, {ChangeKind::kCores, 8, ""}).lanes, 12);
+  EXPECT_EQ(Only(run, {ChangeKind::kLongestFirst, 0, ""}).lanes, 3);
+  const Prediction prediction = Predict(run, {{ChangeKind::kCores, 8, ""}});
+  EXPECT_EQ(PredictionJson(prediction)["predicted"][0]["lanes"], 12);
+  EXPECT_EQ(CoresWithLanes(8, 12), "8 cores with 12 chunks at once");
+  EXPECT_EQ(CoresWithLanes(1, std::nullopt), "1 core");
+}
+
 TEST(Prediction, MoreLanesHelpWhatWaitsAndNotWhatComputes) {
   MadeRun made;
   made.AddWorker("w", 4);

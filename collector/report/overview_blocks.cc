@@ -384,27 +384,21 @@ std::string BaselineLine(const PageInput& input) {
 
 namespace {
 
-/// These are not figures of the measurement, so they have no key.
-HtmlCell FigureOf(const Number& number, Kind kind) { return {Escaped(CellText(CellOf(number), kind)), number}; }
-
-/// A change as one says it; `option` of crema predict. One that the report does not ask for stays as it is.
-std::string InWords(std::string_view option) {
-  constexpr std::string_view kCores = "--cores ";
-  constexpr std::pair<std::string_view, std::string_view> kFaster[] = {{"--faster ", ""},
-                                                                       {"--faster-gpu ", "kernels and copies of "}};
-  if (option.substr(0, kCores.size()) == kCores) {
-    const std::string_view count = option.substr(kCores.size());
-    return fmt::format("{} {}", count, count == "1" ? "core" : "cores");
+/// A change as one says it. One that the report does not ask for stays the option of crema predict.
+std::string InWords(const PredictedRow& row) {
+  const std::string& change = row.change;
+  const size_t space = change.find(' '), equals = change.rfind('=');
+  const std::string option = change.substr(0, space);
+  double cores = 0;
+  if (option == "--cores" && absl::SimpleAtod(change.substr(space + 1), &cores))
+    return CoresWithLanes(cores, row.lanes);
+  if (absl::StartsWith(option, "--faster") && equals != change.npos) {
+    return fmt::format("{}{} {} times as fast", option == "--faster" ? "" : "kernels and copies of ",
+                       change.substr(space + 1, equals - space - 1), change.substr(equals + 1));
   }
-  const size_t equals = option.rfind('=');
-  for (const auto& [prefix, what] : kFaster) {
-    if (option.substr(0, prefix.size()) != prefix || equals == std::string_view::npos) continue;
-    return fmt::format("{}{} {} times as fast", what, option.substr(prefix.size(), equals - prefix.size()),
-                       option.substr(equals + 1));
-  }
-  if (option == "--without-waiting") return "no waiting";
-  if (option == "--order longest") return "longest chunks first";
-  return option == "--all-from-start" ? "no worker late or lost" : std::string(option);
+  if (option == "--without-waiting") return "chunks never blocked";
+  if (option == "--order") return "longest chunks first";
+  return option == "--all-from-start" ? "no worker late or lost" : change;
 }
 
 std::string ChangesTable(const Prediction& prediction) {
@@ -424,8 +418,8 @@ std::string ChangesTable(const Prediction& prediction) {
     }
     const PredictedValue& time = row.wall_time;
     const double against = prediction.measured > 0 ? time.value / prediction.measured - 1 : 0;
-    table.rows.push_back({{fmt::format("<span title=\"{}\">{}</span>", change, Escaped(InWords(row.change)))},
-                          FigureOf(time.value, Kind::kDuration),
+    table.rows.push_back({{fmt::format("<span title=\"{}\">{}</span>", change, Escaped(InWords(row)))},
+                          NumberCell(time.value, HumanDuration),
                           {Escaped(HumanDurationRange(time.low, time.high))},
                           {Escaped(HumanChange(against)), against}});
   }
@@ -437,11 +431,11 @@ std::string ScalingTable(const std::vector<ScalingPoint>& points) {
   table.caption = "This run on other numbers of cores";
   table.columns = {{"cores"}, {"wall time"}, {"90 % of runs", false}, {"speed-up"}, {"efficiency"}};
   for (const ScalingPoint& point : points) {
-    table.rows.push_back({FigureOf(point.cores, Kind::kNumber),
-                          FigureOf(point.wall_time, Kind::kDuration),
+    table.rows.push_back({{Escaped(CoresWithLanes(*point.cores, point.lanes)), point.cores},
+                          NumberCell(point.wall_time, HumanDuration),
                           {*point.predicted ? Escaped(HumanDurationRange(*point.low, *point.high)) : "–"},
-                          FigureOf(point.speedup, Kind::kNumber),
-                          FigureOf(point.efficiency, Kind::kShare)});
+                          NumberCell(point.speedup, HumanNumber),
+                          NumberCell(point.efficiency, HumanPercent)});
   }
   return table.rows.empty() ? "" : Render(table);
 }

@@ -76,13 +76,26 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
   EXPECT_TRUE(absl::StrContains(page, "What its 4 cores did"));
   EXPECT_TRUE(absl::StrContains(
       page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used by it 75.0\u00a0%\""));
-  EXPECT_TRUE(absl::StrContains(page, "Per process"));
+  EXPECT_TRUE(absl::StrContains(page, "Per process, to its last sample"));
+  EXPECT_TRUE(absl::StrContains(page, "CPU in program")) << "the headline has the sum with that in the kernel";
+  EXPECT_TRUE(absl::StrContains(page, "mapped files and read-ahead included"));
   EXPECT_TRUE(absl::StrContains(page, ">sort<"));
   EXPECT_TRUE(absl::StrContains(page, "id=\"without-chunks\""));
   for (const char* block : {"timeline", "time", "throughput", "workers", "chunks", "inputs", "custom", "failures"}) {
     EXPECT_EQ(BlockOf(page, block), "") << block;
   }
   EXPECT_FALSE(absl::StrContains(page, "href=\"#timeline\""));
+}
+
+TEST(ReportPage, WaitingBeyondTheCoresIsNotInTheTimeOfTheCores) {
+  const Json document = Json::parse(
+      R"({"metrics": {"core_seconds": 20, "oversubscribed_core_seconds": 11.8}, "budget": [{"part": "compute",
+      "group": "CPU in your code", "core_seconds": 20, "share": 1}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "time");
+  EXPECT_TRUE(absl::StrContains(html, "split so that each core-second is in one row")) << html;
+  EXPECT_FALSE(absl::StrContains(html, "nothing is left out"));
+  EXPECT_TRUE(absl::StrContains(
+      html, "Threads beyond the number of cores waited for 11.8\u00a0s more; this is not time of a core."));
 }
 
 TEST(ReportPage, RequestsToStorageAreATableBesideTheInputs) {
@@ -253,27 +266,32 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   RunOutlook outlook;
   outlook.prediction.measured = 10;
   std::vector<PredictedRow>& rows = outlook.prediction.rows;
-  rows.resize(3);
+  rows.resize(4);
   rows[0].change = "--cores 8";
+  rows[0].lanes = 12;
   rows[0].wall_time = {5, 4, 6};
   rows[1].change = "--faster <b>=2";
   rows[1].wall_time = {8, 7, 9};
   rows[2].change = "--workers 2";
   rows[2].why_not = "it has one worker";
+  rows[3].change = "--without-waiting";
+  rows[3].wall_time = {9, 8, 10};
   outlook.scaling.is_predicted = true;
   ReadValue(Json::parse(R"([{"cores": 2, "wall_time": 10, "speedup": 1, "efficiency": 1}, {"cores": 8,
-    "predicted": true, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}])"),
+    "lanes": 12, "predicted": true, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}])"),
             &outlook.scaling.points);
   const std::string reported =
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
-  const size_t best = reported.find(">8 cores<"), next = reported.find(">&lt;b&gt; 2 times as fast<");
+  const size_t best = reported.find(">8 cores with 12 chunks at once<"),
+               next = reported.find(">&lt;b&gt; 2 times as fast<");
   ASSERT_NE(best, std::string::npos) << reported;
   EXPECT_LT(best, next);
   EXPECT_TRUE(absl::StrContains(reported, "title=\"--faster &lt;b&gt;=2\""));
   EXPECT_TRUE(absl::StrContains(reported, "\u221250") || absl::StrContains(reported, "-50")) << reported;
   EXPECT_TRUE(absl::StrContains(reported, "4.00\u00a0s to 6.00\u00a0s")) << reported;
+  EXPECT_TRUE(absl::StrContains(reported, "title=\"--without-waiting\">chunks never blocked<")) << reported;
   EXPECT_TRUE(absl::StrContains(reported, "it has one worker"));
-  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured: on 8 cores"));
+  EXPECT_TRUE(absl::StrContains(reported, "Predicted from one run, not measured: on 8 cores with 12 chunks at once"));
   outlook.prediction.refused = "chunks are missing";
   EXPECT_TRUE(absl::StrContains(
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),

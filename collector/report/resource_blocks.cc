@@ -72,7 +72,7 @@ PageBlock ProcessesBlock(const PageInput& input) {
   block.html = TreeBudgetCard(input.measurement) + ChartCards(input, block.id);
   if (!processes.empty()) {
     block.html +=
-        "<section class=\"card\"><h3>Per process</h3>\n" +
+        "<section class=\"card\"><h3>Per process, to its last sample</h3>\n" +
         DocumentHtmlTable(CellsOf(processes), {"processes", "Processes", "cpu", input.limits.table_rows, "cpu"}) +
         "</section>\n";
   }

@@ -101,7 +101,7 @@ std::string BudgetCard(const Measurement& measurement) {
   const std::optional<double> oversubscribed = measurement.Metric("oversubscribed_core_seconds");
   if (oversubscribed.value_or(0) > 0) {
     html += fmt::format(
-        "<p class=\"more\">Threads were at work for {} more than the cores had: this waiting is in no row.</p>\n",
+        "<p class=\"more\">Threads beyond the number of cores waited for {} more; this is not time of a core.</p>\n",
         Escaped(HumanDuration(*oversubscribed)));
   }
   return html + "</section>\n";
@@ -230,7 +230,7 @@ std::string SplitBar(const std::vector<ColouredShare>& parts) {
 
 PageBlock TimeBlock(const PageInput& input) {
   PageBlock block = {"time", "Where time goes",
-                     "All core time, split so that it adds up: nothing is left out and nothing is counted twice."};
+                     "The time of the cores (cores × elapsed time), split so that each core-second is in one row."};
   block.html = BudgetCard(input.measurement) + EventsCard(input) + PhasesCard(input.measurement) + SectionsCard(input) +
                FunctionsCard(input);
   block.html += TableCard(CellsOf(input.measurement.memory_sections), "memory-sections",

@@ -127,16 +127,11 @@ double Worthwhile(double sigma, double kappa) {
   return inside;
 }
 
-class Range {
- public:
-  void Add(double value) {
-    low_ = std::min(low_, value);
-    high_ = std::max(high_, value);
-  }
-  FittedNumber Around(double value) const { return {value, low_, high_}; }
+struct Range {
+  double low = kInfinity, high = -kInfinity;
 
- private:
-  double low_ = kInfinity, high_ = -kInfinity;
+  void Add(double value) { low = std::min(low, value), high = std::max(high, value); }
+  FittedNumber Around(double value) const { return {value, low, high}; }
 };
 
 /// A run as it was read, before it is known what its work is counted in.
@@ -177,7 +172,7 @@ std::set<std::string> DatasetsOf(const Measurement& measurement) {
   return names;
 }
 
-std::string CoresText(double cores) { return Counted(cores, "core", "cores"); }
+std::string CoresText(const ScalingPoint& point) { return CoresWithLanes(*point.cores, point.lanes); }
 
 void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes) {
   const Measurement& first = *runs.front().measurement;
@@ -192,11 +187,11 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
     }
     if (const double chunks = measurement.Metric("num_chunks").value_or(0); chunks < *run.point.cores) {
       note(fmt::format(" had only {} for {}: the other cores had nothing to do", Counted(chunks, "chunk", "chunks"),
-                       CoresText(*run.point.cores)));
+                       CoresText(run.point)));
     }
     const double beyond = measurement.Metric("oversubscribed_core_seconds").value_or(0);
     if (beyond > kMuchOversubscribed * *run.point.core_seconds) {
-      note(fmt::format(" had more chunks open than the {} that crema counted", CoresText(*run.point.cores)));
+      note(fmt::format(" had more chunks open than the {} that crema counted", CoresText(run.point)));
     }
   }
 }
@@ -326,6 +321,7 @@ absl::Span<const Column> ScalingPoint::Columns() {
   static constexpr std::array kColumns = {
       ColumnOf<&ScalingPoint::name>("run", Kind::kPath),
       ColumnOf<&ScalingPoint::cores>(Kind::kText).With(&Column::cell, &CoresCell),
+      ColumnOf<&ScalingPoint::lanes>("chunks at once", Kind::kCount).OptIn(),
       FieldOf<&ScalingPoint::cores_vary>(),
       FieldOf<&ScalingPoint::predicted>(),
       ColumnOf<&ScalingPoint::wall_time>("wall time", Kind::kDuration),
@@ -441,9 +437,10 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
   study.refused = prediction.refused;
   if (!study.refused.empty()) return study;
   study.points.push_back(measured);
+  if (prediction.basis.empty()) study.points.back().lanes = run.lanes();
   for (size_t i = 0; i < prediction.rows.size(); ++i) {
     const PredictedRow& row = prediction.rows[i];
-    const std::string name = "predicted for " + CoresText(changes[i].number);
+    const std::string name = "predicted for " + CoresWithLanes(changes[i].number, row.lanes);
     if (!row.why_not.empty()) {
       study.left_out.push_back({name, row.why_not});
       continue;
@@ -451,6 +448,7 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
     ScalingPoint point;
     point.name = name;
     point.cores = changes[i].number;
+    point.lanes = row.lanes;
     point.predicted = true;
     point.wall_time = row.wall_time.value;
     point.low = row.wall_time.low;
@@ -468,15 +466,14 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
 std::string ScalingSentence(const ScalingStudy& study) {
   if (!study.refused.empty()) return "No answer: " + study.refused + ".";
   const ScalingPoint &first = study.points.front(), &last = study.points.back();
-  if (first.cores == last.cores)
-    return fmt::format("All runs had {}: nothing is known of others.", CoresText(*first.cores));
+  if (first.cores == last.cores) return fmt::format("All runs had {}: nothing is known of others.", CoresText(first));
   std::string what = "As much work for each core";
   if (study.kind == ScalingKind::kStrong) what = "The same work";
   if (study.kind == ScalingKind::kMixed) what = "Different work";
   if (study.is_predicted) what = "Predicted from one run, not measured";
-  std::string text = fmt::format("{}: on {}, {} per second are {} times those on {}, an efficiency of {}.", what,
-                                 CoresText(*last.cores), study.work, HumanFactor(*last.speedup),
-                                 CoresText(*first.cores), HumanPercent(*last.efficiency));
+  std::string text =
+      fmt::format("{}: on {}, {} per second are {} times those on {}, an efficiency of {}.", what, CoresText(last),
+                  study.work, HumanFactor(*last.speedup), CoresText(first), HumanPercent(*last.efficiency));
   if (study.laws.empty()) return text;
   const ScalingLaw& law = study.laws.back();
   text += law.worthwhile.value.has_value()
@@ -484,8 +481,8 @@ std::string ScalingSentence(const ScalingStudy& study) {
                             HumanCount(*law.worthwhile.value), RangeText(law.worthwhile))
               : " By the fit, each core more brings at least half of what the first does";
   if (law.fastest.value.has_value()) {
-    text += fmt::format("; the most {} per second come from {} ({}).", study.work, CoresText(*law.fastest.value),
-                        RangeText(law.fastest));
+    text += fmt::format("; the most {} per second come from {} ({}).", study.work,
+                        Counted(*law.fastest.value, "core", "cores"), RangeText(law.fastest));
   } else {
     text += law.fastest.high.has_value() || law.fastest.low.has_value()
                 ? fmt::format("; the runs do not show whether the rate has a maximum (it would be at {}).",

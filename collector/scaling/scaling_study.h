@@ -51,6 +51,7 @@ enum class ScalingKind {
 struct ScalingPoint {
   Text name;
   Number cores;             ///< the most at once; the average where they came and went
+  Number lanes;             ///< chunks at once, of a prediction
   Flag cores_vary = false;  ///< the average is below 90 % of the most: it takes no part in fits
   Flag predicted = false;
   Number wall_time, low, high;  ///< 90 % of predicted runs take between `low` and `high`

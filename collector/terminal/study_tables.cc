@@ -40,6 +40,7 @@ CellTable FitCells(const std::vector<ScalingLaw>& laws) {
 CellTable PredictedCells(const Prediction& prediction) {
   const bool is_of_events = !prediction.basis.empty();
   CellTable cells = {{{"", "with", Kind::kText},
+                      {"", "chunks at once", Kind::kCount, 0, true},
                       {"", "wall time", Kind::kDuration},
                       {"", "change", Kind::kText},
                       {"", is_of_events ? "range" : "90 % of runs", Kind::kText},
@@ -51,10 +52,11 @@ CellTable PredictedCells(const Prediction& prediction) {
   for (const PredictedRow& row : prediction.rows) {
     if (!row.has_answer()) continue;
     const PredictedValue& time = row.wall_time;
-    cells.rows.push_back(
-        {row.change, time.value, prediction.measured > 0 ? HumanChange(time.value / prediction.measured - 1) : "",
-         HumanDurationRange(time.low, time.high), CellOf(Text::OrNull(row.limited_by)), row.core_seconds.value,
-         CellOf(row.cpu_known ? Number(row.efficiency.value) : Number()), row.BusyShare()});
+    cells.rows.push_back({row.change, CellOf(row.lanes), time.value,
+                          prediction.measured > 0 ? HumanChange(time.value / prediction.measured - 1) : "",
+                          HumanDurationRange(time.low, time.high), CellOf(Text::OrNull(row.limited_by)),
+                          row.core_seconds.value, CellOf(row.cpu_known ? Number(row.efficiency.value) : Number()),
+                          row.BusyShare()});
   }
   return cells;
 }
@@ -342,27 +344,24 @@ std::string RenderPrediction(const Prediction& prediction, const TerminalStyle& 
     return text;
   }
   AddNote(fmt::format("The run took {}. {}", HumanDuration(prediction.measured),
-                      prediction.basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
+                      prediction.basis.empty() ? fmt::format("Its chunks, replayed with nothing changed, take {}.",
                                                              HumanDuration(prediction.replayed))
                                                : prediction.basis),
           style, &text);
   if (prediction.blocked_slope > 0) {
-    AddNote(
-        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
-        "to be so, too.",
-        style, &text);
+    AddNote("Chunks were blocked for longer while more of them were open. crema assumes the same for other lanes.",
+            style, &text);
   }
-  std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
+  std::map<std::string, std::string> not_reported;  // changes, by why
   for (const PredictedRow& row : prediction.rows) {
     if (row.has_answer()) continue;
-    const auto same = absl::c_find_if(not_reported, [&](const auto& one) { return one.first == row.why_not; });
-    if (same == not_reported.end()) {
-      not_reported.emplace_back(row.why_not, row.change);
-    } else {
-      same->second += ", " + row.change;
-    }
+    std::string& changes = not_reported[row.why_not];
+    changes += (changes.empty() ? "" : ", ") + row.change;
   }
   if (const CellTable cells = PredictedCells(prediction); !cells.rows.empty()) AddTable(TableOf(cells), style, &text);
+  if (absl::c_any_of(prediction.rows, [](const auto& row) { return row.change == "--without-waiting"; }))
+    AddNote("--without-waiting: nothing blocks chunks, but they still wait for GPUs and for a CPU that others use",
+            style, &text);
   if (!prediction.not_known.empty()) AddNote(prediction.not_known, style, &text);
   for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
   return text;

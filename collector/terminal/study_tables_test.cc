@@ -24,6 +24,7 @@ Prediction MadePrediction() {
   prediction.rows[0].cpu.value = 30;
   prediction.rows[0].free.value = 10;
   prediction.rows[0].efficiency.value = 0.5;
+  prediction.rows[0].lanes = 12;
   prediction.rows[1].change = "--workers 2";
   prediction.rows[1].why_not = "it has one worker";
   prediction.rows[2].change = "--workers 4";
@@ -37,15 +38,25 @@ Prediction MadePrediction() {
 TEST(PredictionTable, HasARowForEachAnswerAndASentenceForEachReason) {
   const std::string text = RenderPrediction(MadePrediction(), kWide);
   EXPECT_EQ(text,
-            "The run took 10.0 s. Its chunks, replayed on its own lanes, take 9.90 s.\n"
-            "with       wall time  change   90 % of runs      core time  CPU efficiency  chunks open\n"
-            "--cores 8     5.00 s  -50.0 %  4.00 s to 6.00 s     40.0 s          50.0 %       75.0 %\n"
-            "--cores 2     5.00 s  -50.0 %  4.00 s to 6.00 s     40.0 s               –       75.0 %\n"
+            "The run took 10.0 s. Its chunks, replayed with nothing changed, take 9.90 s.\n"
+            "with       chunks at once  wall time  change   90 % of runs      core time  CPU efficiency  chunks open\n"
+            "--cores 8              12     5.00 s  -50.0 %  4.00 s to 6.00 s     40.0 s          50.0 %       75.0 %\n"
+            "--cores 2              12     5.00 s  -50.0 %  4.00 s to 6.00 s     40.0 s               –       75.0 %\n"
             "not predicted for --workers 2, --workers 4: it has one worker\n");
+}
+
+TEST(PredictionTable, SaysThatWithoutWaitingMeansNeverBlocked) {
+  Prediction prediction = MadePrediction();
+  EXPECT_FALSE(absl::StrContains(RenderPrediction(prediction, kWide), "--without-waiting"));
+  prediction.rows[3].change = "--without-waiting";
+  EXPECT_TRUE(absl::StrContains(RenderPrediction(prediction, kWide),
+                                "--without-waiting: nothing blocks chunks, but they still wait for GPUs and for a CPU "
+                                "that others use\n"));
 }
 
 TEST(PredictionTable, OfEventsSaysWhatLimitsThem) {
   Prediction prediction = MadePrediction();
+  for (PredictedRow& row : prediction.rows) row.lanes = std::nullopt;
   prediction.basis = "Events came.";
   prediction.rows[0].limited_by = "module fit";
   const std::string text = RenderPrediction(prediction, kWide);
@@ -53,6 +64,7 @@ TEST(PredictionTable, OfEventsSaysWhatLimitsThem) {
   EXPECT_TRUE(absl::StrContains(text, "  range             limited by  core time")) << text;
   EXPECT_TRUE(absl::StrContains(text, "  4.00 s to 6.00 s  module fit")) << text;
   EXPECT_TRUE(absl::StrContains(text, "tasks at work")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "chunks at once")) << text;
 }
 
 ScalingStudy MadeStudy() {
@@ -92,10 +104,16 @@ TEST(ScalingTable, OfAPredictionHasTheRange) {
   study.points[1].predicted = true;
   study.points[1].low = 9;
   study.points[1].high = 11;
+  study.points[0].lanes = 3;
+  study.points[1].lanes = 12;
   const std::string text = RenderScaling(study, kWide);
   EXPECT_TRUE(absl::StrContains(text, "wall time  90 % of runs       rate")) << text;
   EXPECT_TRUE(absl::StrContains(text, "10.0 s  9.00 s to 11.0 s")) << text;
   EXPECT_TRUE(absl::StrContains(text, "10.0 s  –  ")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "chunks at once")) << text;
+  EXPECT_TRUE(absl::StrContains(ScalingSentence(study),
+                                "on 8 cores with 12 chunks at once, events per second are 1.0 times those on 2 cores "
+                                "with 3 chunks at once"));
 }
 
 TEST(ScalingTable, OfRunsWithEventsSaysHowManyWereOpen) {

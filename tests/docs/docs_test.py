@@ -152,6 +152,32 @@ class LinksTest(unittest.TestCase):
                     self.assertTrue((CHECKOUT / document.parent / target).exists())
 
 
+class TablesTest(unittest.TestCase):
+    """A table of the program's output in a page has headers that the program prints."""
+
+    OF_OTHERS = ("docs/performance.md",)  # what benchmarks print
+
+    @staticmethod
+    def headers_in(text):
+        """The cells of each line of four words or more that stand in columns, and of which none is a figure."""
+        for line in text.splitlines():
+            cells = re.split(r" {2,}", line.strip("│| "))
+            if len(cells) >= 4 and all(cell[0].isalpha() or cell == "90 % of runs" for cell in cells):
+                yield cells
+
+    def test_one_source_of_the_program_has_all_headers_of_a_table(self):
+        sources = [path for path in CHECKOUT.glob("collector/**/*.cc") if not path.name.endswith("_test.cc")]
+        headers = [set(re.findall(r'"([^"\n]*)"|::(\w+)>', path.read_text())) for path in sources]
+        known = [{literal or member for literal, member in each} for each in headers]
+        for document in documents():
+            if str(document) in self.OF_OTHERS:
+                continue
+            for snippet in snippets.read(document, (CHECKOUT / document).read_text()):
+                for cells in self.headers_in(snippet.text) if snippet.language == "text" else ():
+                    with self.subTest(snippet.place, cells=cells):
+                        self.assertTrue(any(set(cells) <= each for each in known))
+
+
 class IndexTest(unittest.TestCase):
     def test_the_index_names_every_page(self):
         linked = set(LINK.findall((CHECKOUT / "docs/README.md").read_text()))
