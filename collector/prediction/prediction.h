@@ -83,8 +83,8 @@ struct PredictedRow {
   bool has_answer() const { return why_not.empty(); }
   /// The share of the lanes' time that was in chunks.
   double BusyShare() const {
-    const double lanes = cpu.value + waiting.value + free.value;
-    return lanes > 0 ? 1 - free.value / lanes : 0;
+    const double all = cpu.value + waiting.value + free.value;
+    return all > 0 ? 1 - free.value / all : 0;
   }
 };
 
