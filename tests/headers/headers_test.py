@@ -1,4 +1,4 @@
-"""The public headers: each can be included alone, with both compilers, as C++17 and C++20, without a warning."""
+"""The public headers: each can be included alone, and all together with both compilers as C++17 and C++20."""
 
 import concurrent.futures
 import itertools
@@ -43,10 +43,12 @@ class HeadersTest(unittest.TestCase):
                     self.assertEqual(message, "")
 
     def test_each_header_stands_alone(self):
+        """By one compiler as C++17, by the other as C++20: all guards together are compiled in each way below."""
+        ways = list(zip(itertools.cycle(self.compilers), STANDARDS))
         self.check(
             [
                 (str(header), compiler, standard, f'#include "{header.relative_to(INCLUDE)}"\n', [])
-                for compiler, standard, header in itertools.product(self.compilers, STANDARDS, self.headers)
+                for (compiler, standard), header in itertools.product(ways, self.headers)
             ]
         )
 
