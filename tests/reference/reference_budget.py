@@ -137,7 +137,8 @@ class Budget:
         times |= {time for a in self.recorded.attempts for time in (a.start, a.last_moment)}
         times |= {summed.start for summed in self.recorded.sums}
         for worker in self.recorded.workers:
-            times |= {time for stretch in reference_process_cpu.stretches(worker) for time in stretch[:2]}
+            for _, rises in reference_process_cpu.stretches(worker):
+                times |= {time for rise in rises for time in rise[:2]}
         return times | {attempt.stop for attempt in self.recorded.all_ended}
 
     def steps(self):
@@ -216,18 +217,26 @@ class Budget:
         return beyond
 
     def fill_with_cpu(self, worker, free):
-        """CPU outside chunks takes the same share of each part that was free meanwhile. Returns what is left, by
-        part."""
+        """CPU outside chunks takes the same share of what was free between two readings, at most what the process's CPU
+        rose by there, and of each part of it. Returns what is left, by part."""
         left = dict.fromkeys(("startup", "idle", "tail", "shutdown"), Fraction(0))
         for _, part, ns in free:
             left[part] += ns
-        for start, stop, cpu in reference_process_cpu.stretches(worker):
-            inside = [(part, ns) for moment, part, ns in free if start <= moment < stop]
-            whole = sum(ns for _, ns in inside)
-            taken = min(whole, Fraction(cpu * overlap((start, stop), (worker.start, worker.stop)), stop - start))
+        for cpu, rises in reference_process_cpu.stretches(worker):
+            places = []  # (free parts, all of them, at most so much)
+            used = Fraction(0)
+            for start, stop, rise in rises:
+                inside = [(part, ns) for moment, part, ns in free if start <= moment < stop]
+                whole = sum(ns for _, ns in inside)
+                most = Fraction(rise * overlap((start, stop), (worker.start, worker.stop)), stop - start)
+                used += most
+                places.append((inside, whole, min(whole, most)))
+            fits = sum(most for _, _, most in places)
+            taken = min(fits, cpu * used / sum(rise for _, _, rise in rises))
             self.parts["process_cpu"] += taken
-            for part, ns in inside:
-                left[part] -= ns * taken / whole if whole else 0
+            for inside, whole, most in places:
+                for part, ns in inside:
+                    left[part] -= ns * most * taken / (whole * fits) if whole and fits else 0
         return left
 
     def fill_with_spread(self, worker, left, beyond):

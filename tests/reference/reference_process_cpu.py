@@ -35,21 +35,21 @@ def may_have_computed(attempt):
 
 
 def stretches(process):
-    """(from, to, CPU that belongs to no chunk)."""
+    """(CPU that belongs to no chunk, where it may be). Where: (from, to, by how much the process's CPU rose) of each two
+    readings between which it rose."""
     attempts = process.attempts + process.sums
     known = [attempt for attempt in attempts if known_cpu(attempt) is not None]
     unknown = [attempt for attempt in attempts if may_have_computed(attempt)]
-    clean = [
-        (time, cpu)
-        for time, cpu in readings(process)
-        if not any(attempt.start < time < attempt.stop for attempt in known)
-    ]
+    every = readings(process)
+    clean = [(time, cpu) for time, cpu in every if not any(attempt.start < time < attempt.stop for attempt in known)]
     found = []
     for (start, before), (stop, after) in zip(clean, clean[1:]):
         chunks = sum(known_cpu(attempt) for attempt in known if start <= attempt.start < stop)
         hidden = sum(max(0, min(stop, last_moment(a)) - max(start, a.start)) for a in unknown)
+        inside = [reading for reading in every if start <= reading[0] <= stop]
+        rises = [(since, to, more - less) for (since, less), (to, more) in zip(inside, inside[1:]) if more > less]
         if after - before - chunks - hidden > 0:
-            found.append((start, stop, after - before - chunks - hidden))
+            found.append((after - before - chunks - hidden, rises))
     return found
 
 
