@@ -150,9 +150,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "See where the file is stored, and whether there is a copy nearer to the workers.",
        Also{&kChunksOfSlowFile, &kSeveral, &kMuchExcess}},
       {"slow-worker", "workers", From(1.5),
-       "the chunks of a worker took {0} times what the robust fits of their datasets predict, and {0} times that of the "
-       "workers that are not slow. The worker has {2} chunks, the run has {3} workers, and such workers took {4} of the "
-       "core-seconds beyond their prediction",
+       "the chunks of a worker took {0} times what the robust fits of their datasets predict, and {0} times that of "
+       "the workers that are not slow. The worker has {2} chunks, the run has {3} workers, and such workers took {4} "
+       "of the core-seconds beyond their prediction",
        "the mean of 8 chunks scatters far less than this; the clock rates of a cluster's hosts differ by less, too",
        "See what else runs on its host, and from where it reads; leave it out if it stays slow.",
        Also{&kChunksOfSlowWorker, &kSeveral, &kMuchExcess}},

@@ -35,8 +35,8 @@ def may_have_computed(attempt):
 
 
 def stretches(process):
-    """(CPU that belongs to no chunk, where it may be). Where: (from, to, by how much the process's CPU rose) of each two
-    readings between which it rose."""
+    """(CPU that belongs to no chunk, places). A place is (from, to, rise) of two readings between which the CPU of the
+    process rose by that: so much of it may be there."""
     attempts = process.attempts + process.sums
     known = [attempt for attempt in attempts if known_cpu(attempt) is not None]
     unknown = [attempt for attempt in attempts if may_have_computed(attempt)]

@@ -67,7 +67,7 @@ std::vector<OutsideCpu> ProcessCpu::Find() const {
     }
     open += readings_[i].opened;
     if (open != 0) continue;
-    if (stretch.has_value() && stretch->cpu_ns > 0) stretches.push_back(*std::move(stretch));
+    if (stretch.has_value() && stretch->cpu_ns > 0) stretches.push_back(*std::exchange(stretch, std::nullopt));
     stretch.emplace();
   }
   return stretches;

@@ -14,11 +14,11 @@ namespace crema {
 struct TreeFigures : TreeRunFact {
   TreeTotals totals;
   std::optional<int64_t> cpu_wait_ns;  ///< of core time; see `TreeRun`
-  std::optional<int64_t> stop_ns;  ///< latest command's end; absent while one has none
-  int64_t last_ns = 0;             ///< latest time stamp, for bounds where there is no end
-  std::optional<int> exit_status;  ///< of one command; of several: the first that is not 0
-  bool running = false;            ///< a `crema run` is still at work
-  std::vector<TreeGpuUse> gpus;    ///< that processes of the trees used, or may have
+  std::optional<int64_t> stop_ns;      ///< latest command's end; absent while one has none
+  int64_t last_ns = 0;                 ///< latest time stamp, for bounds where there is no end
+  std::optional<int> exit_status;      ///< of one command; of several: the first that is not 0
+  bool running = false;                ///< a `crema run` is still at work
+  std::vector<TreeGpuUse> gpus;        ///< that processes of the trees used, or may have
   int64_t samples = 0;
   double sampling_gap_max_seconds = 0;
 };
