@@ -37,9 +37,10 @@ thread_local bool t_reads_slowly = false;
 }  // namespace testing
 }  // namespace crema
 
-/// The C library's, which lasts 2 ms where a test asks for it: so long may any reading last on a machine that has more
-/// to do.
-extern "C" ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
+/// The C library's `pread`, which lasts 2 ms where a test asks for it: so long may any reading last on a machine that
+/// has more to do. Its own name, because fortified headers define the other one.
+extern "C" ssize_t SlowPread(int fd, void* buffer, size_t size, off_t offset) __asm__("pread");
+ssize_t SlowPread(int fd, void* buffer, size_t size, off_t offset) {
   if (crema::testing::t_reads_slowly) crema::testing::SpinWall(2 * crema::testing::kMs);
   return syscall(SYS_pread64, fd, buffer, size, offset);
 }
