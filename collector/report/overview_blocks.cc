@@ -431,7 +431,7 @@ std::string ScalingTable(const std::vector<ScalingPoint>& points) {
   table.caption = "This run on other numbers of cores";
   table.columns = {{"cores"}, {"wall time"}, {"90 % of runs", false}, {"speed-up"}, {"efficiency"}};
   for (const ScalingPoint& point : points) {
-    table.rows.push_back({{Escaped(CoresWithLanes(*point.cores, point.lanes)), point.cores},
+    table.rows.push_back({NumberCell(point.cores, HumanNumber),
                           NumberCell(point.wall_time, HumanDuration),
                           {*point.predicted ? Escaped(HumanDurationRange(*point.low, *point.high)) : "–"},
                           NumberCell(point.speedup, HumanNumber),
