@@ -348,7 +348,9 @@ constexpr char kHowGuardsLook[] =
     "  crema::TrackSection select(\"select\");  // in a chunk: a part of its work\n"
     "guards of a ROOT::RDataFrame called frame (docs/root.md):\n"
     "  #include \"crema/root.h\"\n"
-    "  auto tracked = crema::TrackDataFrame(frame, {\"ttbar\"});\n";
+    "  auto tracked = crema::TrackDataFrame(frame, {\"ttbar\"});\n"
+    "guards in Python (docs/python.md):\n"
+    "  from crema_hep import MetricsCollector, track_metrics\n";
 
 // Those that were asked for, a line each; where none was, all of them with their names, and what they are for.
 int PrintSettings(const CLI::App& config, const ConfigOptions& options) {

@@ -321,7 +321,7 @@ std::string NextInside(const MeasuredSource& source, const OutputOptions& option
     if (!FindInstalledSdk(RunningProgram()).ok()) {
       return NextRun(options, measurement, "", "guards in your code name its parts", descriptor);
     }
-    return NextStep(options, "crema config", "how guards look, which name the parts of your code", descriptor);
+    return NextStep(options, "crema config", "what guards look like; they name the parts of your code", descriptor);
   }
   if (!measurement.AskedForStacks()) {
     return NextRun(options, measurement, "--stacks ", "the functions of each section", descriptor);

@@ -111,7 +111,7 @@ std::string NextOfLast(const MeasuredSource& last, const PairedChange& change, c
   if (is_slower && !last.measurement().functions.empty()) {
     return NextStep(output, fmt::format("crema show {} --table functions", last.Named()), "what takes the time now");
   }
-  if (is_slower && !last.measurement().quality.lost_samples.has_value()) {
+  if (is_slower && !last.measurement().AskedForStacks()) {
     return NextRun(output, last.measurement(), "--stacks ", "the functions of each section");
   }
   return NextPrediction(last, output, "what the next change would bring");

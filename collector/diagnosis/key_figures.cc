@@ -452,9 +452,10 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   if (!(budget.core_seconds > 0)) return std::nullopt;
   const double left = budget.core_seconds - *user - *system;
   budget.parts = {{kTreeProgram, "cpu", *user}, {kTreeKernel, "opening", *system}};
-  const double wait = std::min(left, measurement.Metric("tree_cpu_wait").value_or(0));
+  const std::optional<double> waited = measurement.Metric("tree_cpu_wait");
+  const double wait = std::min(left, waited.value_or(0));
   if (wait > 0) budget.parts.push_back({kTreeWait, "wait", wait});
-  budget.parts.push_back({"Not used by it", "idle", left - wait});
+  budget.parts.push_back({waited.has_value() ? "Not used by it" : "Not used, or waiting", "idle", left - wait});
   for (TreeBudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
   return budget;
 }

@@ -54,12 +54,14 @@ TEST(TreeBudget, AddsUpToTheCoresThatTheCommandWasGiven) {
   EXPECT_DOUBLE_EQ(budget->parts[0].share, 0.2);
   EXPECT_DOUBLE_EQ(budget->parts[1].share, 0.05);
   EXPECT_DOUBLE_EQ(budget->parts[2].core_seconds, 30);
+  EXPECT_EQ(budget->parts[2].name, "Not used, or waiting") << "nobody read what its threads waited for";
   measurement.metrics.Set("tree_cpu_wait", 8.0);
   const TreeBudget waiting = *ReadTreeBudget(measurement);
   ASSERT_EQ(waiting.parts.size(), 4u);
   EXPECT_EQ(waiting.parts[2].name, "Waiting for a CPU");
   EXPECT_DOUBLE_EQ(waiting.parts[2].core_seconds, 8);
   EXPECT_DOUBLE_EQ(waiting.parts[3].core_seconds, 22);
+  EXPECT_EQ(waiting.parts[3].name, "Not used by it");
   measurement.metrics.Set("allocated_cores", 0.5);
   EXPECT_DOUBLE_EQ(ReadTreeBudget(measurement)->parts[2].core_seconds, 0) << "it used more than it was given";
   measurement.metrics.SetNull("allocated_cores", "not measured");

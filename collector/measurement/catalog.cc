@@ -203,8 +203,7 @@ constexpr MetricEntry kWorkerMetrics[] = {
      kNoTree},
     {"tree_cpu_wait", "", "s", "CPU wait of the process tree",
      "Core time for which threads of the command were ready to run and had no CPU: between two samples at most what "
-     "CPU "
-     "time left of the cores.",
+     "CPU time left of the cores.",
      kNoTree},
     {"job_cpu_efficiency", "", "ratio", "Job CPU efficiency",
      "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports. Without a "

@@ -75,7 +75,8 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
   EXPECT_TRUE(absl::StrContains(page, "not measured: the kernel does not count it"));
   EXPECT_TRUE(absl::StrContains(page, "What its 4 cores did"));
   EXPECT_TRUE(absl::StrContains(
-      page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used by it 75.0\u00a0%\""));
+      page,
+      "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used, or waiting 75.0\u00a0%\""));
   EXPECT_TRUE(absl::StrContains(page, "Per process, to its last sample"));
   EXPECT_TRUE(absl::StrContains(page, "CPU in program")) << "the headline has the sum with that in the kernel";
   EXPECT_TRUE(absl::StrContains(page, "mapped files and read-ahead included"));

@@ -17,7 +17,9 @@ bool IsIo(std::string_view key) {
 std::string_view WhyOfPrmon(std::string_view key) {
   if (BeginsWith(key, "net_")) return "prmon counts every device of the host, loopback and other people's traffic too";
   if (key == "process_peak_rss_bytes") return "prmon samples the tree's memory, never a process's own peak";
-  if (key == "major_faults" || key == "context_switches_involuntary") return "prmon does not record it";
+  if (key == "major_faults" || key == "context_switches_involuntary" || key == "tree_cpu_wait") {
+    return "prmon does not record it";
+  }
   return "prmon's files do not have it: its monitor was switched off";
 }
 

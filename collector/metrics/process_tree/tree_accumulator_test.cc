@@ -225,6 +225,21 @@ TEST(SetTreeMetrics, RatiosAreOfCoresWallTimeAndChunks) {
   EXPECT_EQ(metrics.Number("allocated_cores"), 4);
 }
 
+TEST(SetTreeMetrics, WhoReadsNoRunDelayKnowsOfNoWaiting) {
+  for (const TreeOrigin origin : {TreeOrigin::kPrmon, TreeOrigin::kWatched}) {
+    TreeRun run = RunOn("a", 0);
+    run.run.origin = origin;
+    run.Add(Sample(kSecondNs, 1, kSecondNs));
+    TreeAccumulator trees;
+    trees.Add(run);
+    MetricSet metrics;
+    SetTreeMetrics(trees.Finalize(), 10.0, {}, &metrics);
+    EXPECT_FALSE(metrics.Number("tree_cpu_wait").has_value());
+    EXPECT_NE(metrics.Reason("tree_cpu_wait").find(origin == TreeOrigin::kPrmon ? "prmon does not" : "schedstat"),
+              std::string_view::npos);
+  }
+}
+
 TEST(SetTreeMetrics, WhatIsNotKnownIsNullWithItsReason) {
   MetricSet metrics;
   SetTreeMetrics(std::nullopt, 10.0, 6.0, &metrics);
