@@ -258,6 +258,7 @@ ChunkListing ListChunks(const MeasuredSource& source, const ShowOptions& options
   OrFail(source.ForEachAttempt([&chunks](const Attempt& attempt) { chunks.Add(attempt); }));
   ChunkListing listing;
   listing.sorted_by = options.query.sort->name;
+  listing.columns = ChunkListColumns(*options.query.sort);
   listing.matched = chunks.matched();
   listing.seen = chunks.seen();
   if (listing.matched == 0) listing.near = NearValues(source.measurement(), options.query.where);

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_join.h"
 #include "collector/exports/table_exports.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -102,6 +104,27 @@ TEST(ParseChunkQuery, ListsTheFieldsWhereOneIsUnknown) {
   EXPECT_THAT(std::string(ParseChunkQuery("duration", 1, {"ttbar"}, false).status().message()), HasSubstr("`ttbar`"));
   EXPECT_THAT(std::string(ParseChunkQuery("durtion", 1, {}, false).status().message()),
               HasSubstr("`durtion`; did you mean duration?; it has"));
+}
+
+TEST(ChunkListColumns, AlwaysHasWhatTheListIsSortedBy) {
+  const std::vector<CellColumn> usual = ChunkListColumns(*FindChunkField("duration").value());
+  const auto header = [](const CellColumn& column) { return column.header; };
+  std::vector<std::string> headers;
+  absl::c_transform(usual, std::back_inserter(headers), header);
+  EXPECT_EQ(absl::StrJoin(headers, ", "),
+            "chunk, status, dataset, file, from entry, to entry, worker, start, took, events, rate, read, cpu, "
+            "cpu wait, joined, blocked, RSS delta, error, attributes");
+  for (const ChunkField& field : ChunkFields()) {
+    const std::vector<CellColumn> columns = ChunkListColumns(field);
+    const auto found = absl::c_find_if(columns, [&](const CellColumn& column) { return column.key == field.name; });
+    ASSERT_NE(found, columns.end()) << field.name;
+    EXPECT_EQ(found->rank, 0) << field.name;
+    EXPECT_EQ(columns.front().key, "chunk");
+    if (field.shown.header.empty()) {
+      EXPECT_EQ(columns.size(), usual.size() + 1);
+      EXPECT_EQ(found, columns.begin() + 1) << "a column that is added comes after the chunk";
+    }
+  }
 }
 
 TEST(ChunkAsJson, LeavesNullWhatALostAttemptCannotKnow) {

@@ -8,7 +8,6 @@
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"
-#include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/records/json_fields.h"
 
@@ -43,9 +42,26 @@ Json OrNull(const std::optional<T>& value) {
 Json SecondsOrNull(const std::optional<int64_t>& ns) { return ns.has_value() ? Json(Seconds(*ns)) : Json(); }
 double DurationSeconds(const ChunkFact& chunk) { return Seconds(chunk.duration_ns()); }
 
+/// An empty text is null.
+template <auto kMember, class Row>
+Json Member(const Row& row) {
+  if constexpr (std::is_convertible_v<decltype(row.*kMember), std::string_view>) {
+    return TextOrNull(row.*kMember);
+  } else {
+    return OrNull(row.*kMember);
+  }
+}
 template <auto kMember>
 Json Fact(const Attempt& attempt) {
-  return OrNull(attempt.chunk.*kMember);
+  return Member<kMember>(attempt.chunk);
+}
+template <auto kMember>
+Json OfInput(const Attempt& attempt) {
+  return Member<kMember>(attempt.chunk.input);
+}
+template <auto kMember>
+Json OfProcess(const Attempt& attempt) {
+  return Member<kMember>(attempt.process);
 }
 
 template <auto kOf>
@@ -58,6 +74,7 @@ Json Joined(const Attempt& attempt) {
   const std::optional<OwnerTime> owner = SplitOwnerTime(measured.row, measured.helpers);
   return owner.has_value() && owner->wait_known ? SecondsOrNull(owner->joined_ns) : Json();
 }
+Json CpuWait(const Attempt& attempt) { return SecondsOrNull(attempt.chunk.cpu_wait_ns); }
 Json Duration(const Attempt& attempt) { return attempt.has_ended() ? Json(DurationSeconds(attempt.chunk)) : Json(); }
 Json TimePerEvent(const Attempt& attempt) {
   if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
@@ -79,34 +96,34 @@ Json GpuCount(const Attempt& attempt) {
 }
 
 constexpr ChunkField kFields[] = {
-    {"run_id", [](const Attempt& attempt) { return TextOrNull(attempt.process.run_id); }},
-    {"worker", [](const Attempt& attempt) { return TextOrNull(attempt.process.worker); }},
-    {"host", [](const Attempt& attempt) { return TextOrNull(attempt.process.host); }},
-    {"pid", [](const Attempt& attempt) { return Json(attempt.process.pid); }},
-    {"process_start_ns", [](const Attempt& attempt) { return Json(attempt.process.start_ns); }},
-    {"chunk", [](const Attempt& attempt) { return Json(attempt.chunk.number); }},
-    {"status", [](const Attempt& attempt) { return Json(ToString(attempt.state)); }},
-    {"error", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.error); }},
-    {"attributes", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.attributes); }},
-    {"dataset", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.dataset); }},
-    {"file", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.file); }},
-    {"tree", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.tree); }},
-    {"entry_start", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_start); }},
-    {"entry_stop", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_stop); }},
-    {"pass", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.input.pass); }},
-    {"span", [](const Attempt& attempt) { return TextOrNull(attempt.chunk.span); }},
-    {"start_ns", [](const Attempt& attempt) { return Json(attempt.chunk.start_ns); }},
+    {"run_id", OfProcess<&AttemptProcess::run_id>},
+    {"worker", OfProcess<&AttemptProcess::worker>, {"worker", Kind::kText, 3, 7}},
+    {"host", OfProcess<&AttemptProcess::host>},
+    {"pid", OfProcess<&AttemptProcess::pid>},
+    {"process_start_ns", OfProcess<&AttemptProcess::start_ns>},
+    {"chunk", Fact<&ChunkFact::number>, {"chunk", Kind::kText, 0, 0}},
+    {"status", [](const Attempt& attempt) { return Json(ToString(attempt.state)); }, {"status", Kind::kText, 1, 2}},
+    {"error", Fact<&ChunkFact::error>, {"error", Kind::kText, 3, 18}},
+    {"attributes", Fact<&ChunkFact::attributes>, {"attributes", Kind::kText, 2, 19, true}},
+    {"dataset", OfInput<&ChunkInput::dataset>, {"dataset", Kind::kText, 1, 3}},
+    {"file", OfInput<&ChunkInput::file>, {"file", Kind::kPath, 6, 4}},
+    {"tree", OfInput<&ChunkInput::tree>},
+    {"entry_start", OfInput<&ChunkInput::entry_start>, {"from entry", Kind::kExactCount, 7, 5}},
+    {"entry_stop", OfInput<&ChunkInput::entry_stop>, {"to entry", Kind::kExactCount, 7, 6}},
+    {"pass", OfInput<&ChunkInput::pass>},
+    {"span", Fact<&ChunkFact::span>},
+    {"start_ns", Fact<&ChunkFact::start_ns>, {"start", Kind::kDuration, 5, 8}},
     {"stop_ns", [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.stop_ns) : Json(); }},
-    {"duration", Duration},
-    {"events", Fact<&ChunkFact::events>},
-    {"event_rate", EventRate},
+    {"duration", Duration, {"took", Kind::kDuration, 0, 9}},
+    {"events", Fact<&ChunkFact::events>, {"events", Kind::kCount, 2, 10}},
+    {"event_rate", EventRate, {"rate", Kind::kRate, 5, 11}},
     {"time_per_event", TimePerEvent},
-    {"bytes_read", Fact<&ChunkFact::bytes_read>},
+    {"bytes_read", Fact<&ChunkFact::bytes_read>, {"read", Kind::kData, 5, 12}},
     {"bytes_uncompressed", Fact<&ChunkFact::bytes_uncompressed>},
-    {"cpu", MeasuredSeconds<ChunkCpu>},
-    {"cpu_wait", [](const Attempt& attempt) { return SecondsOrNull(attempt.chunk.cpu_wait_ns); }},
-    {"joined", Joined},
-    {"blocked", MeasuredSeconds<ChunkBlocked>},
+    {"cpu", MeasuredSeconds<ChunkCpu>, {"cpu", Kind::kDuration, 2, 13}},
+    {"cpu_wait", CpuWait, {"cpu wait", Kind::kDuration, 4, 14}},
+    {"joined", Joined, {"joined", Kind::kDuration, 8, 15}},
+    {"blocked", MeasuredSeconds<ChunkBlocked>, {"blocked", Kind::kDuration, 4, 16}},
     {"cpu_ns", Fact<&ChunkFact::cpu_ns>},
     {"helper_cpu_ns", Fact<&ChunkFact::helper_cpu_ns>},
     {"cpu_wait_ns", Fact<&ChunkFact::cpu_wait_ns>},
@@ -117,7 +134,7 @@ constexpr ChunkField kFields[] = {
     {"children_cpu_ns", Fact<&ChunkFact::children_cpu_ns>},
     {"rss_start_bytes", Fact<&ChunkFact::rss_start_bytes>},
     {"rss_stop_bytes", Fact<&ChunkFact::rss_stop_bytes>},
-    {"rss_delta_bytes", RssDeltaOf},
+    {"rss_delta_bytes", RssDeltaOf, {"RSS delta", Kind::kMemory, 6, 17}},
     {"rss_peak_bytes", Fact<&ChunkFact::rss_peak_bytes>},
     {"io_read_bytes", Fact<&ChunkFact::io_read_bytes>},
     {"system_cpu_ns", Fact<&ChunkFact::system_cpu_ns>},
@@ -178,6 +195,17 @@ std::vector<std::string> Conditions(const std::string& text) {
 }  // namespace
 
 absl::Span<const ChunkField> ChunkFields() { return kFields; }
+
+std::vector<CellColumn> ChunkListColumns(const ChunkField& sorted_by) {
+  std::vector<const ChunkField*> shown = PlacesWhere(
+      kFields, [&](const ChunkField& field) { return &field == &sorted_by || !field.shown.header.empty(); });
+  SortBy(&shown, [](const ChunkField* field) { return field->shown.place; });
+  return Mapped<CellColumn>(shown, [&](const ChunkField* field) {
+    const ShownField& as = field->shown;
+    const std::string_view header = as.header.empty() ? field->name : as.header;
+    return CellColumn{field->name, std::string(header), as.kind, field == &sorted_by ? 0 : as.rank, as.opt_in};
+  });
+}
 
 absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
   if (const ChunkField* const field = FindBy(kFields, &ChunkField::name, name)) return field;

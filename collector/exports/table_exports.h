@@ -3,20 +3,34 @@
 #pragma once
 
 #include "absl/types/span.h"
+#include "collector/measurement/measurement.h"
 #include "collector/sources/record_log.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
+
+/// How the list for people shows a field.
+struct ShownField {
+  std::string_view header;  ///< empty: only the list that is sorted by it has it
+  Kind kind = Kind::kText;
+  int rank = 0;   ///< as in `Column`
+  int place = 1;  ///< columns come by place
+  bool opt_in = false;
+};
 
 /// A name ends in its unit; `duration cpu cpu_wait joined blocked time_per_event` are seconds as docs/metrics.md
 /// defines them, `event_rate` is Hz.
 struct ChunkField {
   std::string_view name;
   nlohmann::ordered_json (*value)(const Attempt& attempt);  ///< null: not measured
+  ShownField shown = {};
 };
 
 /// All fields that are one value, in the order of the columns.
 absl::Span<const ChunkField> ChunkFields();
+
+/// What the list for people shows; what it is sorted by, always.
+std::vector<CellColumn> ChunkListColumns(const ChunkField& sorted_by);
 
 /// Errors: InvalidArgument with the list of names.
 absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name);

@@ -15,6 +15,17 @@ using Json = nlohmann::ordered_json;
 ChunkListing Listing() {
   ChunkListing listing;
   listing.sorted_by = "rss_peak_bytes";
+  listing.columns = {{"chunk", "chunk", Kind::kText},
+                     {"rss_peak_bytes", "rss_peak_bytes", Kind::kText},
+                     {"status", "status", Kind::kText, 1},
+                     {"dataset", "dataset", Kind::kText, 1},
+                     {"file", "file", Kind::kPath, 6},
+                     {"worker", "worker", Kind::kText, 3},
+                     {"start_ns", "start", Kind::kDuration, 5},
+                     {"duration", "took", Kind::kDuration},
+                     {"events", "events", Kind::kCount, 2},
+                     {"error", "error", Kind::kText, 3},
+                     {"attributes", "attributes", Kind::kText, 2, true}};
   listing.seen = 1000;
   listing.matched = 12;
   listing.run_start_ns = 1'790'000'000'000'000'000;
@@ -68,7 +79,10 @@ TEST(RenderChunkList, ShowsAttributesWhereThereAreSome) {
 }
 
 TEST(RenderChunkList, CountsStartsFromTheRunsStart) {
-  EXPECT_THAT(RenderChunkList(Listing(), {200}), HasSubstr("250 ms"));
+  ChunkListing listing = Listing();
+  EXPECT_THAT(RenderChunkList(listing, {200}), HasSubstr("250 ms"));
+  listing.run_start_ns.reset();
+  EXPECT_THAT(RenderChunkList(listing, {200}), AllOf(Not(HasSubstr("250 ms")), HasSubstr("not measured: start")));
 }
 
 TEST(RenderChunkList, SaysHowManyThereAre) {

@@ -198,36 +198,6 @@ std::string SourceText(const Measurement& measurement, std::string_view key) {
   return text.empty() ? "not named in the document" : text;
 }
 
-/// What they are sorted by is always shown.
-std::vector<CellColumn> ChunkColumns(std::string_view sorted_by) {
-  std::vector<CellColumn> columns = {{"chunk", "chunk", Kind::kText, 0},
-                                     {"status", "status", Kind::kText, 1},
-                                     {"dataset", "dataset", Kind::kText, 1},
-                                     {"file", "file", Kind::kPath, 6},
-                                     {"entry_start", "from entry", Kind::kExactCount, 7},
-                                     {"entry_stop", "to entry", Kind::kExactCount, 7},
-                                     {"worker", "worker", Kind::kText, 3},
-                                     {"start", "start", Kind::kDuration, 5},
-                                     {"duration", "took", Kind::kDuration, 0},
-                                     {"events", "events", Kind::kCount, 2},
-                                     {"event_rate", "rate", Kind::kRate, 5},
-                                     {"bytes_read", "read", Kind::kData, 5},
-                                     {"cpu", "cpu", Kind::kDuration, 2},
-                                     {"cpu_wait", "cpu wait", Kind::kDuration, 4},
-                                     {"joined", "joined", Kind::kDuration, 8},
-                                     {"blocked", "blocked", Kind::kDuration, 4},
-                                     {"rss_delta_bytes", "RSS delta", Kind::kMemory, 6},
-                                     {"error", "error", Kind::kText, 3},
-                                     {"attributes", "attributes", Kind::kText, 2, true}};
-  for (CellColumn& column : columns) {
-    if (column.key != sorted_by) continue;
-    column.rank = 0;
-    return columns;
-  }
-  columns.insert(columns.begin() + 1, {sorted_by, std::string(sorted_by), Kind::kText, 0});
-  return columns;
-}
-
 constexpr int kIndent = 4;
 
 std::string EvidenceText(const std::vector<EvidenceRow>& evidence) {
@@ -323,10 +293,12 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
   }
   Json rows = listing.rows;
   for (Json& row : rows) {
-    const Json& start_ns = Field(row, "start_ns");
-    if (listing.run_start_ns.has_value() && start_ns.is_number_integer()) {
-      // the difference in integers: a double holds Unix nanoseconds to 256 ns only
-      row["start"] = (start_ns.get<int64_t>() - *listing.run_start_ns) / 1e9;
+    Json& start_ns = row["start_ns"];
+    // the difference in integers: a double holds Unix nanoseconds to 256 ns only
+    if (!listing.run_start_ns.has_value()) {
+      start_ns = nullptr;
+    } else if (start_ns.is_number_integer()) {
+      start_ns = (start_ns.get<int64_t>() - *listing.run_start_ns) / 1e9;
     }
     std::string attributes;
     for (const auto& [name, value] : Field(row, "attributes").items()) {
@@ -335,7 +307,7 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
     }
     if (!attributes.empty()) row["attributes"] = attributes;
   }
-  AddTable(TableOf(CellsOf(rows, ChunkColumns(listing.sorted_by))), style, &text);
+  AddTable(TableOf(CellsOf(rows, listing.columns)), style, &text);
   AddErrors(rows, style, &text);
   const std::string of_all =
       listing.matched == listing.seen

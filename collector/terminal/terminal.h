@@ -19,7 +19,8 @@ struct ScalingStudy;
 struct SourceState;
 
 struct ChunkListing {
-  Json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
+  Json rows;                        ///< the attempts, in order; fields as in `crema export --to chunks`
+  std::vector<CellColumn> columns;  ///< what is shown of them
   std::string sorted_by;
   int64_t matched = 0;                  ///< of these many that match the rows are the first
   int64_t seen = 0;                     ///< of these many in all
