@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/statistics/univariate_statistics.hpp>
 #include <cctype>
 #include <filesystem>
 #include <thread>
@@ -25,6 +26,8 @@
 namespace crema {
 namespace {
 
+using boost::math::statistics::median;
+
 // With these and `NoiseOf`, at most a twentieth of series without a change gets one, from 8 values on, of normal,
 // Laplace's and Student's (3 degrees of freedom) noise: change_points_test.cc.
 constexpr double kPenaltyPerLog = 5;
@@ -36,15 +39,6 @@ constexpr double kNormal90 = 1.282;  // 9 of 10 are below
 // Change-Point Problems", Int. Stat. Rev. 56 (1988) 31): (1 - exp(-x / 2))^2 = 0.9.
 constexpr double kPlaces90 = 5.94;
 
-/// The mean of both values in the middle where there are two.
-double MeanMedian(std::vector<double> values) {
-  const size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(half), values.end());
-  const double upper = values[half];
-  if (values.size() % 2 == 1) return upper;
-  return (upper + *std::max_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(half))) / 2;
-}
-
 double NoiseOf(const std::vector<double>& values) {
   std::vector<double> steps;  // without their signs
   double sum = 0, largest = 0;
@@ -54,7 +48,7 @@ double NoiseOf(const std::vector<double>& values) {
     steps.push_back(std::fabs(values[i] - values[i - 1]));
     sum += steps.back();
   }
-  double noise = kMadToSigma * MeanMedian(steps) / std::sqrt(2);
+  double noise = kMadToSigma * median(steps) / std::sqrt(2);
   // Most neighbours are equal, as counts are.
   if (noise == 0) noise = kMeanToSigma * sum / static_cast<double>(steps.size()) / std::sqrt(2);
   const double smallest = std::max(1e-9 * largest, std::numeric_limits<double>::min());
@@ -65,8 +59,8 @@ std::vector<double> WithoutOutliers(const std::vector<double>& values, double no
   std::vector<double> kept = values;
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t begin = i < 2 ? 0 : i - 2, end = std::min(i + 3, values.size());
-    const double around =
-        MeanMedian({values.begin() + static_cast<ptrdiff_t>(begin), values.begin() + static_cast<ptrdiff_t>(end)});
+    std::vector<double> near(values.data() + begin, values.data() + end);
+    const double around = median(near);
     kept[i] = std::clamp(values[i], around - kOutlier * noise, around + kOutlier * noise);
   }
   return kept;
