@@ -228,7 +228,7 @@ std::string AndList(const std::vector<std::string>& clauses) {
 std::string AlsoDecompressing(const Measurement& measurement) {
   for (const VerdictRow& verdict : measurement.verdicts) {
     const std::string sentence = verdict.sentence.str();
-    if (verdict.severity == "warning" && absl::StartsWith(sentence, "Decompressing the input"))
+    if (verdict.severity == "warning" && absl::StartsWith(sentence, kDecompressing))
       return "; d" + sentence.substr(1, sentence.find(',') - 1);
   }
   return "";

@@ -94,7 +94,7 @@ void JudgeSampledDecompression(const JudgedRun& run) {
       FindSampled(run, [](const FunctionRow& row) { return Decompresses(row.function.str()); });
   if (found.most == nullptr || !kMuchDecompression.Holds(found.at_least)) return;
   run.Add("compression-heavy", 0,
-          fmt::format("Decompressing the input took about {} of the core-seconds, by samples of stacks: {} most.",
+          fmt::format("{} took about {} of the core-seconds, by samples of stacks: {} most.", kDecompressing,
                       HumanPercent(found.share), ShortName(found.most->function.str())),
           {{"functions.samples", found.samples}})
       .suggestion = kFasterCodec;
@@ -138,7 +138,7 @@ void JudgeInputDecompression(const JudgedRun& run) {
   const bool is_much = kMuchDecompression.Holds(share);
   if (!is_much && !kMostOfIt.Holds(of_chunks)) return;
   Verdict& verdict = run.Add("compression-heavy", 0,
-                             fmt::format("Decompressing the input took {} (wall time), more than reading it.",
+                             fmt::format("{} took {} (wall time), more than reading it.", kDecompressing,
                                          HumanPercent(is_much ? share : of_chunks) +
                                              (is_much ? " of the core-seconds" : " of the chunks' time")),
                              {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}});

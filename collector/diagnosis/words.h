@@ -12,6 +12,9 @@ std::string ShortName(std::string_view name);
 /// Whether a sentence names it, as `ShortName` has it: whole, not as a part of another name (`node:1` in `node:11`).
 bool NamesIt(std::string_view sentence, std::string_view name);
 
+/// Begins the sentences on it, which the headline takes up.
+inline constexpr char kDecompressing[] = "Decompressing the input";
+
 /// The section in which crema compiles its guards for PyROOT (python/crema_hep/root.py), and what to know of it.
 inline constexpr char kCompileGuards[] = "compile guards";
 inline constexpr std::string_view kGuardsAreCompiledOnce =
