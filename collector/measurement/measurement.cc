@@ -52,9 +52,9 @@ struct RowsOf<std::vector<Row> Measurement::*> {
 };
 
 template <auto kRows>
-constexpr Table TableOf(std::string_view key, std::string_view about, WhyEmpty empty, std::string_view header = "",
+constexpr Table TableOf(std::string_view about, WhyEmpty empty, std::string_view header = "",
                         Kind header_kind = Kind::kText) {
-  return {key,
+  return {NameOfMember<kRows>(),
           about,
           header,
           header_kind,
@@ -109,51 +109,43 @@ std::string NoVerdicts(const Measurement& measurement) {
 
 constexpr Table kTables[] = {
     TableOf<&Measurement::phases>(
-        "phases", "One row each, in this order; see [runs and workers](#runs-and-workers).",
+        "One row each, in this order; see [runs and workers](#runs-and-workers).",
         "no phases: no Span is named preprocess, process, reduce or postprocess, and no engine's task "
         "is known to be one of these"),
-    TableOf<&Measurement::datasets>("datasets", "Attempts summed by what they belong to, largest `duration_sum` first.",
+    TableOf<&Measurement::datasets>("Attempts summed by what they belong to, largest `duration_sum` first.",
                                     {"no chunk named its dataset", NoChunkNamesIt}, "dataset"),
-    TableOf<&Measurement::files>("files", "", {"no chunk named its file", NoChunkNamesIt}, "file", Kind::kPath),
-    TableOf<&Measurement::workers>("workers",
-                                   "Attempts summed by worker, with more fields. It has all workers of an engine, "
+    TableOf<&Measurement::files>("", {"no chunk named its file", NoChunkNamesIt}, "file", Kind::kPath),
+    TableOf<&Measurement::workers>("Attempts summed by worker, with more fields. It has all workers of an engine, "
                                    "with or without chunks. A worker of a batch system is one run of a job.",
                                    {kNoChunk, NotOfChunks}),
-    TableOf<&Measurement::hosts>("hosts", "", {kNoChunk, NotOfChunks}, "host"),
-    TableOf<&Measurement::threads>("threads", "", {kNoChunk, NotOfChunks}, "thread"),
-    TableOf<&Measurement::sections>("sections",
-                                    "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and "
+    TableOf<&Measurement::hosts>("", {kNoChunk, NotOfChunks}, "host"),
+    TableOf<&Measurement::threads>("", {kNoChunk, NotOfChunks}, "thread"),
+    TableOf<&Measurement::sections>("Sections inside chunks, as a tree, `(other)` last, helpers after owners; and "
                                     "those outside chunks, whose per-chunk fields are null.",
                                     "no section was recorded; put TrackSection around parts of a chunk"),
-    TableOf<&Measurement::memory_sections>("memory_sections", "By path.",
-                                           "none was recorded; TrackMemory records them"),
+    TableOf<&Measurement::memory_sections>("By path.", "none was recorded; TrackMemory records them"),
     TableOf<&Measurement::custom_metrics>(
-        "custom_metrics",
         "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
         "none was recorded; call RecordMetric in a chunk"),
     TableOf<&Measurement::attributes>(
-        "attributes",
         "Attributes of chunks, by name; of each 10 values, `(other)` last: the commonest of all, or of 100 if there "
         "are more. Left out where there are none. `crema export --to chunks` writes those of each chunk.",
         "no attribute of an ended chunk was counted; call SetAttribute in a chunk"),
-    TableOf<&Measurement::cuts>("cuts", "The cut flow, in the order in which cuts were recorded.",
+    TableOf<&Measurement::cuts>("The cut flow, in the order in which cuts were recorded.",
                                 "no cut was recorded; call RecordCut where events are selected"),
     TableOf<&Measurement::requests>(
-        "requests",
         "Requests to storage, by server and operation, `(other)` last. They may overlap: the sections' times do not "
         "include theirs.",
         "no request to storage was recorded; in Python crema run --requests records them, in C++ TrackRequest"),
-    TableOf<&Measurement::events>("events",
-                                  "Events that go from thread to thread (`TrackEvent`), by dataset: where their "
+    TableOf<&Measurement::events>("Events that go from thread to thread (`TrackEvent`), by dataset: where their "
                                   "latency went. This table and the next two are left out where there are none.",
                                   "no event was recorded; TrackEvent records those of task frameworks"),
     TableOf<&Measurement::modules>(
-        "modules", "Tasks of events by name (`TrackTask`), the longest own time first; then requests of events.",
+        "Tasks of events by name (`TrackTask`), the longest own time first; then requests of events.",
         "no task was recorded; TrackTask records those of task frameworks"),
-    TableOf<&Measurement::task_threads>("task_threads", "Threads that ran tasks, by worker and number.",
+    TableOf<&Measurement::task_threads>("Threads that ran tasks, by worker and number.",
                                         "no task was recorded; TrackTask records those of task frameworks"),
-    TableOf<&Measurement::waits>("waits",
-                                 "What threads waited for while they were blocked ([waits](waits.md)), by dataset, "
+    TableOf<&Measurement::waits>("What threads waited for while they were blocked ([waits](waits.md)), by dataset, "
                                  "section, kind, object and function, the largest first. The seconds add up to the "
                                  "blocked time of owners and helpers; samples only divide it.",
                                  {"no thread was seen waiting: nothing waited, or waits were not sampled",
@@ -162,12 +154,10 @@ constexpr Table kTables[] = {
                                     if (!measurement.CannotSeeWaits()) return "";
                                     return "no thread was seen waiting; crema show --table quality says why";
                                   }}),
-    TableOf<&Measurement::functions>("functions",
-                                     "What sections are made of ([inside a section](inside.md)), by section and "
+    TableOf<&Measurement::functions>("What sections are made of ([inside a section](inside.md)), by section and "
                                      "dataset, in each the largest first, `(other)` last.",
                                      {"no stacks were taken; crema run --stacks takes them", NoFunctions}),
     TableOf<&Measurement::gpu_kernels>(
-        "gpu_kernels",
         "Kernels that ran on GPUs, by section and dataset of the launching thread, longest first, at most 200. Only "
         "with `crema run --gpu`; as far as they were counted.",
         {"no kernel was counted; crema run --gpu counts them",
@@ -175,49 +165,41 @@ constexpr Table kTables[] = {
            return measurement.Metric("gpu_launches").has_value() ? "no kernel ran on a GPU" : "";
          }}),
     TableOf<&Measurement::fine>(
-        "fine", "Activities, by worker, span, activity and unit.",
+        "Activities, by worker, span, activity and unit.",
         "no activity was recorded, and no Dask scheduler was asked; TrackActivity records them"),
-    TableOf<&Measurement::budget>("budget", "Where the core-seconds went.",
+    TableOf<&Measurement::budget>("Where the core-seconds went.",
                                   {"no budget: it needs the CPU time of chunks, and when each worker lived; record "
                                    "logs of the SDK have both",
                                    NoBudget}),
     TableOf<&Measurement::stragglers>(
-        "stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
+        "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
         {"none: no chunk took far longer than its size explains", NoSlowChunks}),
     TableOf<&Measurement::chunk_fits>(
-        "chunk_fits",
         "The robust fit of duration = fixed + slope x events of the ok attempts of each dataset, in each pass.",
         {kNoChunk, TooFewChunks}),
     TableOf<&Measurement::expected_time>(
-        "expected_time",
         "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "
         "excess first, at most 500 of each. Only datasets with 8 ok attempts or more count.",
         {kNoChunk, TooFewChunks}),
-    TableOf<&Measurement::slow_spells>("slow_spells",
-                                       "Times in which chunks were slow: chunks that follow each other on a worker, on "
+    TableOf<&Measurement::slow_spells>("Times in which chunks were slow: chunks that follow each other on a worker, on "
                                        "a host, in a file, of a dataset or in the whole run, and took 1.5 times what "
                                        "the fits predict, or more. Largest excess first, at most 100.",
                                        {"none: at no time were chunks slow one after the other", NoSlowChunks}),
-    TableOf<&Measurement::contention>("contention",
-                                      "Whether chunks are blocked for longer while more of them are open, in one row. "
+    TableOf<&Measurement::contention>("Whether chunks are blocked for longer while more of them are open, in one row. "
                                       "A resource that serves R events a second blocks each of k open chunks for k / R "
                                       "an event; what a chunk waits for by itself does not depend on k.",
                                       {kNoChunk, NotOfChunks}),
-    TableOf<&Measurement::processes>("processes",
-                                     "The processes of `crema run` as sampled, most CPU time first, at most 200. What "
+    TableOf<&Measurement::processes>("The processes of `crema run` as sampled, most CPU time first, at most 200. What "
                                      "began and ended between two samples is not among them.",
                                      "no process was sampled; crema run samples what lives longer than its interval"),
-    TableOf<&Measurement::verdicts>("verdicts",
-                                    "Worst first; each verdict comes before those that it explains. At equal severity, "
+    TableOf<&Measurement::verdicts>("Worst first; each verdict comes before those that it explains. At equal severity, "
                                     "gaps of the measurement come first, then failing chunks, then the largest saving.",
                                     {kNone, NoVerdicts}),
     TableOf<&Measurement::process_sections>(
-        "process_sections", "", "no section outside chunks was recorded; TrackSection outside a chunk records one"),
+        "", "no section outside chunks was recorded; TrackSection outside a chunk records one"),
     TableOf<&Measurement::chunk_size_advice>(
-        "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.",
-        {kNoChunk, TooFewChunks}),
+        "The number of events per chunk that fits, cores and memory limits suggest.", {kNoChunk, TooFewChunks}),
     TableOf<&Measurement::resource_advice>(
-        "resource_advice",
         "What to ask the batch system for. If it reported what its jobs used, there is a row for memory and one for "
         "cores.",
         "no batch system reported what its jobs used; give its log beside the records"),
@@ -311,6 +293,10 @@ constexpr Column kMetrics[] = {
 };
 constexpr Column kQuality[] = {Computed("quality", WriteQuality, ReadQuality)};
 
+/// The document has these tables where they are not empty.
+constexpr auto kOfFewPrograms =
+    FieldsOf<&Measurement::events, &Measurement::modules, &Measurement::task_threads, &Measurement::attributes>();
+
 /// The document is a row, too; the reasons come after the metrics that they explain.
 constexpr auto kDocument = Joined<Column>(
     FieldsOf<&Measurement::schema, &Measurement::schema_minor, &Measurement::run>(), kMetrics,
@@ -322,8 +308,8 @@ constexpr auto kDocument = Joined<Column>(
              &Measurement::contention, &Measurement::processes, &Measurement::verdicts>(),
     kQuality,
     FieldsOf<&Measurement::provenance, &Measurement::process_sections, &Measurement::chunk_size_advice,
-             &Measurement::resource_advice, &Measurement::headline, &Measurement::trouble, &Measurement::waits,
-             &Measurement::events, &Measurement::modules, &Measurement::task_threads, &Measurement::attributes>());
+             &Measurement::resource_advice, &Measurement::headline, &Measurement::trouble, &Measurement::waits>(),
+    kOfFewPrograms);
 
 }  // namespace
 
@@ -385,8 +371,8 @@ Json JsonOf(const MetricValue& value) {
 Json JsonOf(const Measurement& measurement) {
   Json document;
   WriteRow(kDocument, &measurement, &document);
-  for (const char* table : {"events", "modules", "task_threads", "attributes"}) {
-    if (document[table].empty()) document.erase(table);  // few programs have them
+  for (const Column& table : kOfFewPrograms) {
+    if (document[table.key].empty()) document.erase(table.key);
   }
   return document;
 }
