@@ -6,7 +6,8 @@
 - Only engines say Dask (docs/design.md, "A new engine").
 - No two types of the collector have one name, nor two helpers of a package: sources of a package are compiled as one.
 - A page for users, and the README, can be read in some minutes.
-- A metric that is read or set by its key is one of the catalogue's.
+- A metric that is read or set by its key is one of the catalogue's. A text that differs from a key by one letter is
+  taken for a misspelt one wherever it stands.
 - Messages and pages do not say "is no X" but "is not a X" (CONTRIBUTING.md, "Conventions").
 
 Prints one line for each finding. Exit status: 0 when there are none, 1 otherwise.
@@ -86,6 +87,8 @@ _METRIC = re.compile(
     r"\b(?:(?:[mM]etrics(?:\(\))?|patch)(?:\.|->)(?:Find|Get|Number|Reason|Set\w*)|Metric|FindMetric)"
     r"\(\s*\"(\w+)\""
 )
+_KEY = re.compile(r'"([a-z][a-z0-9]*(?:_[a-z0-9]+)+)"')
+NO_METRICS = ("compression_ratios",)  # they look like one
 
 
 def own_numbers(texts: dict[str, str]) -> list[str]:
@@ -198,20 +201,32 @@ def no_nouns(texts: dict[str, str]) -> list[str]:
     return found
 
 
+def _differ_by_one_letter(one: str, other: str) -> bool:
+    """Whether one letter is missing, added, replaced, or in the place of its neighbour."""
+    at = next((i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
+    if at is None:
+        return abs(len(one) - len(other)) == 1
+    left, right = one[at:], other[at:]
+    return left[1:] in (right, right[1:]) or left == right[1:] or (left[1::-1], left[2:]) == (right[:2], right[2:])
+
+
 def unknown_metrics(texts: dict[str, str]) -> list[str]:
     """Keys of metrics that neither docs/metrics.md, which the catalogue writes, nor the live server's table has."""
-    keys = [
-        re.escape(key).replace(r"\*", r"\w+") for key in _METRIC_ROW.findall(texts[METRICS].split("\n## Tables\n")[0])
-    ]
-    keys += _LIVE_METRIC.findall(texts[LIVE_METRICS])
-    known = re.compile("|".join(keys))
-    return [
-        f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match[1]} is not the key of a metric"
-        for path, text in texts.items()
-        if SOURCES.fullmatch(path)
-        for match in _METRIC.finditer(text)
-        if not known.fullmatch(match[1])
-    ]
+    keys = [*_METRIC_ROW.findall(texts[METRICS].split("\n## Tables\n")[0]), *_LIVE_METRIC.findall(texts[LIVE_METRICS])]
+    known = re.compile("|".join(re.escape(key).replace(r"\*", r"\w+") for key in keys))
+    found = []
+    for path, text in texts.items():
+        if not SOURCES.fullmatch(path):
+            continue
+        wrong = {(at[1], at.start(1) - 1) for at in _METRIC.finditer(text) if not known.fullmatch(at[1])}
+        for at in _KEY.finditer(text):
+            if known.fullmatch(at[1]) or at[1] in NO_METRICS:
+                continue
+            if any(_differ_by_one_letter(at[1], key) for key in keys):
+                wrong.add((at[1], at.start()))
+        lines = {(text.count("\n", 0, start) + 1, key) for key, start in wrong}
+        found += [f"{path}:{line}: {key} is not the key of a metric" for line, key in sorted(lines)]
+    return found
 
 
 RULES = (

@@ -82,8 +82,19 @@ class StyleTest(unittest.TestCase):
         self.assertEqual(style.unknown_metrics({**texts, "collector/a.cc": source}), [])
         wrong = source.replace("time", "tim").replace("rss", "rs") + 'patch.Get("share");\nfacts.metrics().Find("x");\n'
         found = style.unknown_metrics({**texts, "collector/a.cc": wrong})
-        places = [1, 2, 5, 6]
+        places = [1, 3, 5, 6]
         self.assertEqual([line.split(": ")[0] for line in found], [f"collector/a.cc:{place}" for place in places])
+
+    def test_a_key_is_not_misspelt_in_a_list_of_keys(self):
+        texts = {style.METRICS: "| `major_faults` | count |\n| `wall_time` | s |\n", style.LIVE_METRICS: ""}
+        lists = 'constexpr auto kKeys = {"major_faults", "wall_time", "sum_of_faults"};\n'
+        self.assertEqual(style.unknown_metrics({**texts, "collector/a.cc": lists}), [])
+        for wrong in ("major_fault", "major_faultss", "major_fuults", "majro_faults", "mayor_faults"):
+            source = lists.replace("major_faults", wrong)
+            self.assertEqual(
+                style.unknown_metrics({**texts, "collector/a.cc": source}),
+                [f"collector/a.cc:1: {wrong} is not the key of a metric"],
+            )
 
 
 if __name__ == "__main__":
