@@ -1,4 +1,4 @@
-// What tasks and transfers spent their time on: Dask's fine metrics, and activities that the SDK recorded.
+// Charts of metrics by name: Dask's fine metrics and activities; then datasets and files, and the user's own metrics.
 
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"

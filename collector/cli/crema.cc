@@ -1,4 +1,4 @@
-// The program `crema`: the command line and its subcommands, one file each.
+// The program `crema`: the command line. Its subcommands are in the files beside it, by what they do.
 #include <cstdio>
 #include <system_error>
 

@@ -1,4 +1,4 @@
-// `crema serve`: a page of a running job, its figures as JSON and for Prometheus.
+// Commands that follow a job: `crema serve` (a page, JSON, Prometheus); then `crema top`.
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>

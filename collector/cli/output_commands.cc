@@ -1,4 +1,4 @@
-// `crema export`: a measurement in the formats of other tools.
+// Commands that write files for other tools: `crema export`; then `crema plot`.
 
 #include <cctype>
 #include <cstdio>

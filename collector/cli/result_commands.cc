@@ -1,4 +1,4 @@
-// `crema collect` and `crema merge`: make a measurement of record logs, or one of several measurements.
+// Commands that make a measurement and show it: `crema collect` and `crema merge`; then `crema show`, `crema report`.
 #include <signal.h>
 
 #include <cstdio>

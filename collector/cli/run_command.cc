@@ -1,4 +1,4 @@
-// The signals that `crema run` passes on to the command.
+// `crema run`, and before it the signals that it passes on to the command.
 
 #include <poll.h>
 #include <sys/signalfd.h>

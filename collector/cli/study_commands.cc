@@ -1,4 +1,4 @@
-// `crema compare`: measurements side by side, and gates on how they differ.
+// Commands that study measurements: `crema compare` with its gates; then `crema predict`, `scaling`, `history`.
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"

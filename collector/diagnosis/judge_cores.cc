@@ -1,4 +1,4 @@
-// Verdicts that say "this part of the core-seconds is large".
+// Verdicts that say "this part of the core-seconds is large"; then on the kernel, GPUs, and waiting in common.
 
 #include "absl/strings/match.h"
 #include "collector/diagnosis/key_figures.h"

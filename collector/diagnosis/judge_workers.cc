@@ -1,4 +1,4 @@
-// Verdicts on the workers' memory and on when they came.
+// Verdicts on workers: their memory, and when they came; then failures, and events that go from thread to thread.
 
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/key_figures.h"

@@ -1,4 +1,4 @@
-// The formats of `crema export`: one row a format, one file a format.
+// The formats of `crema export`: one row a format. What writes them is beside it, by what it reads.
 #pragma once
 
 #include "collector/exports/missing_ranges.h"

@@ -144,7 +144,7 @@ struct HelperTimes {
   int64_t children_ns = 0;     ///< CPU time of child processes
 };
 
-/// Compact on purpose: millions of chunks are kept. A field that was not measured is `kUnknown`.
+/// A field that was not measured is `kUnknown`. Millions of rows are kept as `PackedBlock`s.
 struct AttemptRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr uint32_t kNone = 0xffffffff;
@@ -175,7 +175,6 @@ struct AttemptRow {
   uint32_t recording_process() const { return recorder == kNone ? process : recorder; }
   int64_t stop_ns() const { return start_ns + (duration_ns < 0 ? 0 : duration_ns + suspended_ns); }
 };
-static_assert(sizeof(AttemptRow) <= 128, "millions of chunks are kept");
 
 /// What rows are ordered by within a process: number, start, duration, chunk_id and status.
 using RowPlace = std::tuple<int64_t, int64_t, int64_t, uint64_t, AttemptState>;

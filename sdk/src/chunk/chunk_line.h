@@ -41,7 +41,7 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
 void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state,
                   bool is_summed = false) noexcept;
 void FailChunk(ChunkState* state, std::string_view reason) noexcept;
-/// What is not bytes: `,"system_cpu_ns":4000000,"minor_faults":210,"major_faults":0`.
+/// What is not bytes, for chunks, samples and the end: `,"system_cpu_ns":4000000,"minor_faults":210,"major_faults":0`.
 void AppendUsage(const ThreadUsage& usage, JsonLine* line) noexcept;
 void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept;
 /// Closes over all that the chunk and its helpers noted. Returns how many section occurrences found no place.
