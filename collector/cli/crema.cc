@@ -3,11 +3,13 @@
 #include <system_error>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "collector/cli/subcommand.h"
 #include "collector/files/output_directory.h"
 #include "collector/format/worker_names.h"
+#include "collector/idioms/sequences.h"
 #include "crema/version.h"
 
 namespace crema {
@@ -93,8 +95,16 @@ bool TakesTheNewest(const std::vector<std::string>& arguments) {
   return !is_gate && (command == "show" || command == "verdict" || command == "report" || command == "predict");
 }
 
+// `given` with `--` before the first `word`.
+std::string WithDashes(const std::vector<std::string>& given, const std::string& word) {
+  std::vector<std::string> words = Mapped<std::string>(given, ShellWord);
+  words.insert(std::find(words.begin() + 1, words.end(), ShellWord(word)), "--");
+  return absl::StrJoin(words, " ");
+}
+
 // What CLI11 found, in the words of whoever typed it, with the name that was meant where one is near.
-std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::string& first) {
+std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::vector<std::string>& given) {
+  const std::string& first = given.front();
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   std::vector<std::string> names;
   const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
@@ -105,11 +115,12 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
     for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
     return (is_option(first) ? "there is no option " : "there is no command ") + NotOneOf(first, names);
   }
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::vector<std::string> extra = chosen.front()->remaining();
+  const std::vector<std::string> extra = chosen.front()->remaining();
+  const bool lacks_option = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;  // it may be misspelt
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || (lacks_option && absl::c_any_of(extra, is_option))) {
     if (extra.empty()) return "put `" + first + "` behind the command";
     if (first == "run" && !is_option(extra.front())) {
-      return "put `--` before the command, as in `crema run -- " + extra.front() + "`";
+      return "put `--` before the command, as in `crema " + WithDashes(given, extra.front()) + "`";
     }
     const auto option = std::find_if(extra.begin(), extra.end(), is_option);
     if (option == extra.end()) return "`" + extra.front() + "` is one argument too many";
@@ -124,7 +135,13 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
   const std::string name = what.substr(0, what.find(": "));
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (const CLI::Option* option = chosen.front()->get_option_no_throw(name); lacks_value && option != nullptr) {
-    return name + " needs a value (" + KindOfValue(*option) + ")";
+    return name + (option->count() > 1 ? " is given twice" : " needs a value (" + KindOfValue(*option) + ")");
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {  // `Could not convert: --port = 70000`
+    const std::string option = what.substr(what.find("--"), what.find(" = ") - what.find("--"));
+    const CLI::Option* known = chosen.front()->get_option_no_throw(option);
+    if (known != nullptr)
+      return fmt::format("{} takes {}, not {}", option, KindOfValue(*known), known->results().back());
   }
   const size_t at = what.find(": "), end = what.find(" not in {");
   if (at == what.npos || end == what.npos || what.back() != '}') return WithShortWords(what);
@@ -140,7 +157,6 @@ int Main(std::vector<std::string> arguments) {
   }
   std::vector<std::string> given = arguments;
   const std::vector<std::string> command = TakeCommand(&arguments);
-  const std::string first = arguments.empty() ? "" : arguments.front();
   CLI::App program("Where did the time, the CPU and the memory of an analysis go?", "crema");
   program.footer("Example:\n  crema run -- ./analysis input.root\n\nEach subcommand has a --help of its own.");
   program.formatter(std::make_shared<HelpFormatter>());
@@ -167,7 +183,7 @@ int Main(std::vector<std::string> arguments) {
     }
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
-    PrintError(WhatIsWrong(error, program, first) + "; see `" + name + " --help`");
+    PrintError(WhatIsWrong(error, program, given) + "; see `" + name + " --help`");
     return kExitWrongUsage;
   } catch (const Failure& failure) {
     PrintError(failure.message);

@@ -99,11 +99,14 @@ std::string AddressToOpen(const HttpServer& server, const ServeOptions& options)
   return token.empty() || is_in_file ? url : url + "?token=" + token;
 }
 
-/// Names the step after a run was followed, if one source has records of it. The terminal may be gone.
+/// Names the step after a run was followed, if one source has records or samples of it. The terminal may be gone.
 int EndFollowing(const LiveCommandOptions& options, const LiveModel& model) {
-  if (options.sources.size() != 1 || model.totals().records == 0 || model.has_schedulers_only()) return kExitDone;
+  const bool has_records = model.totals().records > 0;
+  const bool is_known = has_records || model.command().known;
+  if (options.sources.size() != 1 || !is_known || model.has_schedulers_only()) return kExitDone;
   const std::string run = model.run_id().empty() ? "all" : model.run_id();
-  const std::string command = fmt::format("crema show {} --run {}", ShellWord(options.sources.front()), ShellWord(run));
+  const std::string command =
+      fmt::format("crema show {}{}", ShellWord(options.sources.front()), has_records ? " --run " + ShellWord(run) : "");
   const bool is_address = options.sources.front().find("://") != std::string::npos;
   const char* const shows = is_address ? "what was recorded, as long as it answers" : "what was recorded";
   std::fputs(NextStep(options.output, command, shows, STDERR_FILENO).c_str(), stderr);
@@ -263,8 +266,7 @@ int PrintLines(const LiveCommandOptions& options, const LiveOptions& live) {
     }
     status = PrintOut(RenderLiveLine(running->model(), running->figures(), running->sources()));
     std::fflush(stdout);
-    const bool is_over = running->model().totals().records > 0 && running->model().state() != ProcessState::kRunning;
-    if (status != kExitDone || is_over) {
+    if (status != kExitDone || running->model().state() != ProcessState::kRunning) {
       running->Stop();
       signals.cancel();
     }

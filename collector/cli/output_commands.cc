@@ -35,7 +35,7 @@ void NoteWhatIsNotKnown(const std::string& path, const std::vector<ExpectedFile>
   const auto without_entries = absl::c_count_if(expected, [](const ExpectedFile& file) { return file.ranges.empty(); });
   if (path.empty()) {
     fmt::print(stderr,
-               "crema: crema does not know files that failed before a guard began; name all input with --expected "
+               "crema: files that failed before a guard began are not known; name all input with --expected "
                "FILESET.json\n");
   } else if (without_entries > 0) {
     fmt::print(stderr,
@@ -64,11 +64,16 @@ int RunExport(const ExportOptions& options) {
   source.without_result = options.without_result;
   if (!options.expected.empty()) source.expected = OrFail(ReadExpectedFileset(options.expected));
   const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
-  if (is_of_missing && !options.output.quiet) NoteWhatIsNotKnown(options.expected, source.expected);
   const Baseline baseline(options.baseline, options.output.quiet, &source);
   const ProgressNote note("writing " + options.path, options.output.quiet);
   OrFail(Export(*format, source, options.path, options.force));
+  if (is_of_missing && !options.output.quiet) NoteWhatIsNotKnown(options.expected, source.expected);
   if (options.path == "-" || options.without_result) return kExitDone;
+  std::error_code error;
+  if (is_of_missing && std::filesystem::file_size(options.path, error) <= 3) {  // {}
+    if (!options.output.quiet) std::fputs("crema: every chunk that is known has its result: nothing is left\n", stderr);
+    return kExitDone;
+  }
   std::fputs(NextStep(options.output, fmt::format(format->opens, ShellWord(options.path)), "", STDERR_FILENO).c_str(),
              stderr);
   return kExitDone;
@@ -81,7 +86,7 @@ constexpr std::string_view kSpecification = "json";
 
 /// `png`, `svg`, `pdf` or `json`; empty for anything else.
 std::string FormatOf(const std::string& path) {
-  const std::string extension = fs::path(path).extension().string();
+  const std::string extension = absl::AsciiStrToLower(fs::path(path).extension().string());
   for (const char* format : {"png", "svg", "pdf", "json"}) {
     if (extension == std::string(".") + format) return format;
   }
@@ -235,9 +240,9 @@ void AddChartOptions(CLI::App* subcommand, const char* help, PlotOutput* output)
   subcommand->add_flag("--force", output->force, "Let the chart replace a file that crema did not write");
 }
 
-void CheckChart(const PlotOutput& output) {
+void CheckChart(const PlotOutput& output, const char* option) {
   if (output.path.empty() || output.IsOneFile()) return;
-  throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
+  throw CLI::ValidationError(option, "the file must end in .png, .svg, .pdf or .json");
 }
 
 absl::Status WriteCharts(const std::vector<Chart>& charts, const PlotOutput& output) {
@@ -293,6 +298,8 @@ void CheckOptions(const PlotOptions& options) {
   if (options.names.size() != 1 && options.output.IsOneFile()) {
     throw CLI::ValidationError("-o", "one file cannot hold several charts; give a directory, or a pattern with {name}");
   }
+  const bool is_file = fs::path(options.output.path).has_extension() && !fs::is_directory(options.output.path);
+  if (options.names.size() == 1 && is_file && !IsPattern(options.output.path)) CheckChart(options.output, "-o");
 }
 
 /// What can be asked for when there is no run yet.
@@ -352,6 +359,7 @@ int Plot(PlotOptions options) {
   ReportNotDrawn(charts, quiet);
   const ProgressNote note("drawing", quiet);
   OrFail(WriteCharts(charts, options.output));
+  std::fputs(NextReport(options.shown, run.source.Named(), STDERR_FILENO).c_str(), stderr);
   return kExitDone;
 }
 

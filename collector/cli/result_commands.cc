@@ -247,6 +247,7 @@ std::string NearValues(const Measurement& measurement, const std::vector<ChunkCo
     std::vector<std::string_view> names;
     if (condition.field->name == "dataset") names = Mapped<std::string_view>(measurement.datasets, &BreakdownRow::name);
     if (condition.field->name == "worker") names = Mapped<std::string_view>(measurement.workers, &WorkerRow::name);
+    if (condition.field->name == "status") names = {"ok", "failed", "lost", "running", "unrecorded"};
     if (!absl::c_linear_search(names, condition.value)) near += DidYouMean(condition.value, names);
   }
   return near;

@@ -375,8 +375,9 @@ int PrintScaling(const ScalingOptions& options) {
   const std::string next = sources.size() == 1
                                ? NextPrediction(sources.front(), options.output, "what other changes would bring")
                                : NextStep(options.output,
-                                          fmt::format("crema compare {} {}", ShellWord(options.sources.front()),
-                                                      ShellWord(options.sources.back())),
+                                          fmt::format("crema compare {} {}{}", ShellWord(options.sources.front()),
+                                                      ShellWord(options.sources.back()),
+                                                      options.run.empty() ? "" : " --run " + ShellWord(options.run)),
                                           "what differs between the first and the last");
   const int printed =
       PrintOut(options.output.json ? JsonText(ScalingAsJson(study), 1) + "\n"

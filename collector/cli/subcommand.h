@@ -133,7 +133,7 @@ struct PlotOutput {
 /// the parsing.
 void AddChartOptions(CLI::App* subcommand, const char* help, PlotOutput* output);
 /// Throws a usage error where a chart is asked for, but not as one file.
-void CheckChart(const PlotOutput& output);
+void CheckChart(const PlotOutput& output, const char* option = "--chart");
 
 /// Writes the charts that have a specification. Where no renderer is found the specifications are written instead,
 /// and the error says so and how to get pictures. Errors: something is there that crema did not write (then nothing is

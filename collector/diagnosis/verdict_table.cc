@@ -320,8 +320,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "recorded in one of them. The run is over",
        "an engine tries a task again until it succeeds, as far as it may; what such a task should have read or written "
        "is missing, unless the program gave it again under another name",
-       "See the engine's log for the reason. crema export RUN --to chunks --without-result --expected FILESET lists "
-       "the work to run again."},
+       "See the engine's log for the reason. crema export RUN --to chunks --without-result --expected FILESET -o "
+       "again.txt "
+       "lists the work to run again."},
       {"retry-waste", "failures", Threshold(From(0.02), 0.10),
        "budget: failed {0} of the core-seconds (attempts that failed, were lost or repeated); bad from {1}",
        "if 0.01 of the attempts fail, and each takes as long as its repetition, the waste stays below 0.02",

@@ -245,7 +245,7 @@ absl::StatusOr<TemporaryFile> TemporaryFile::Make(const fs::path& target, mode_t
     const fs::path path = target.parent_path() / (prefix + std::to_string(getpid()) + "-" + std::to_string(number));
     if (!Create(path, mode, directory)) {
       if (errno == EEXIST) continue;
-      return absl::ErrnoToStatus(errno, path.string());
+      return Failed(target.string() + ": cannot be written, choose another place", errno);
     }
     file.lock_ = HeldLock(path.string());
     // One that looks for remains may have been faster, and removes it.

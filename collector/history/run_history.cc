@@ -222,8 +222,9 @@ absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* s
     if (!is_hidden) any |= add(entry->path());
   }
   if (error) {
-    return absl::NotFoundError(fmt::format("{}: cannot be listed ({}){}", directory, error.message(),
-                                           fs::exists(directory, ignored) ? "" : DidYouMeanEntry(directory)));
+    return absl::NotFoundError(
+        fmt::format("{}: cannot be listed ({}){}", directory, error.message(),
+                    fs::exists(directory, ignored) ? "; give directories" : DidYouMeanEntry(directory)));
   }
   if (any) return absl::OkStatus();
   return absl::NotFoundError(fmt::format(
@@ -527,9 +528,9 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
   }
   leave_out([&](const HistoryRun& run) { return run.values.count(history.metric) > 0 ? "" : why_not; });
   if (runs.empty()) {
-    const std::string& reason = history.left_out.empty() ? "" : history.left_out.front().reason;
+    const std::string& reason = history.left_out.empty() ? "" : history.left_out.back().reason;
     return absl::NotFoundError(
-        fmt::format("none of {} can be used; of the first: {}", Counted(found, "measurement", "measurements"), reason));
+        fmt::format("none of {} can be used; of the last: {}", Counted(found, "measurement", "measurements"), reason));
   }
   if (const size_t most = std::min(choice.last, kMostRuns); runs.size() > most) {
     history.notes.push_back(fmt::format("only the latest {} of {} runs", most, runs.size()));

@@ -267,7 +267,8 @@ absl::Status HttpServer::Listen(const std::string& address, uint16_t port) {
   if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
   if (error) {
     return absl::UnavailableError(
-        fmt::format("{} port {}: {}; choose another with --port, or 0 for a free one", address, port, error.message()));
+        fmt::format("{} port {}: {}; choose another {}", address, port, error.message(),
+                    error.value() == EADDRNOTAVAIL ? "address with --bind" : "with --port, or 0 for a free one"));
   }
   Accept();
   return absl::OkStatus();

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "collector/compression/decompressed_file.h"
-#include "collector/format/worker_names.h"
+#include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
 #include "collector/records/facts.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -34,12 +34,17 @@ bool IsCompressedLog(std::string_view path) {
   return name != path && IsLog(name);
 }
 
-std::string Schemes() {
-  std::vector<std::string_view> schemes;
-  for (const Engine* engine : Engines()) {
-    if (!engine->scheme.empty()) schemes.push_back(engine->scheme);
+/// Whether it can be read, and may get logs.
+absl::Status CheckDirectory(const std::string& source) {
+  if (access(source.c_str(), R_OK | X_OK) != 0) return absl::ErrnoToStatus(errno, source);
+  bool is_measured = false;
+  for (const fs::path& entry : EntriesOf(source)) {
+    std::error_code error;
+    if (IsLog(entry.string()) || fs::is_directory(entry, error)) return absl::OkStatus();
+    is_measured |= entry.filename() == "measurement.json";
   }
-  return fmt::format("{}", fmt::join(schemes, " or "));
+  if (!is_measured) return absl::OkStatus();
+  return absl::InvalidArgumentError(source + ": is a measurement without its records; `crema show` prints it");
 }
 
 /// What a log of an engine goes to.
@@ -195,19 +200,26 @@ LiveSources::~LiveSources() = default;
 
 absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
   for (const std::string& source : sources) {
-    if (EngineOfAddress(source) != nullptr) continue;
+    if (const Engine* engine = EngineOfAddress(source)) {
+      if (source.find('/', engine->scheme.size()) == source.npos) continue;
+      return absl::InvalidArgumentError(fmt::format("{}: write {}HOST:PORT", source, engine->scheme));
+    }
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status)) {
       return absl::NotFoundError(
           fmt::format("{}: no such directory{}; make it, or start the job that writes its logs there", source,
-                      DidYouMeanEntry(source)));
+                      DidYouMeanSource(source)));
     }
     if (fs::is_regular_file(status) && IsCompressedLog(source)) {
       return absl::InvalidArgumentError(
           fmt::format("{}: compressed logs are not followed; `crema collect` reads them", source));
     }
-    if (fs::is_directory(status) || (fs::is_regular_file(status) && (IsLog(source) || FindEngineLog(source)))) continue;
+    if (fs::is_directory(status)) {
+      if (absl::Status checked = CheckDirectory(source); !checked.ok()) return checked;
+      continue;
+    }
+    if (fs::is_regular_file(status) && (IsLog(source) || FindEngineLog(source))) continue;
     return absl::InvalidArgumentError(
         fmt::format("{}: is not a directory of record logs, a log (*{}, *.ndjson) or a {} address", source,
                     kRecordLogSuffix, Schemes()));

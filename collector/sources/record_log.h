@@ -52,6 +52,12 @@ struct RecordLogs {
   bool all_runs = false;      ///< asked for: logs are read whole, whatever runs their processes are of
 };
 
+/// The schemes of all engines' addresses: `dask:// or ...`.
+std::string Schemes();
+
+/// For a source that does not exist: how an address is written, where it is one, or the names of entries beside a path.
+std::string DidYouMeanSource(const std::string& source);
+
 /// Finds the logs of one run. A source is a directory of logs, a directory with a folder `records` (a measurement), or
 /// one log, or files of prmon or a directory that holds them; a directory in which `crema run` watched the same job has
 /// no need of them. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked,

@@ -56,6 +56,12 @@ std::string DescribeUnknownFile(const std::string& path) {
   if (Has(head, "ClusterId") && Has(head, "ProcId")) {
     return "is of condor_q or condor_history; crema reads the event log that the submit file names (log = jobs.log)";
   }
+  if (is_json && Has(line, "\"type\":\"process\"")) {
+    return fmt::format("holds the lines of a record log; give it a name that ends in {}", kRecordLogSuffix);
+  }
+  if (EndsWith(path, ".tar") || Has(fs::path(path).filename().string(), ".tar.") || EndsWith(path, ".zip")) {
+    return "is an archive; unpack it, and give its directory";
+  }
   if (is_json && Has(head, "\"crema.measurement/")) return "is a measurement's document; give its directory";
   if (is_json && (Has(head, "\"bytesread\"") || Has(head, "\"processtime\""))) {
     return "is a report of Coffea; give it with --coffea-report";
@@ -333,6 +339,19 @@ bool IsStream(const std::string& source) {
   return source == kStandardInput || fs::is_fifo(source, error);
 }
 
+std::string Schemes() {
+  std::vector<std::string_view> schemes;
+  for (const Engine* engine : Engines()) {
+    if (!engine->scheme.empty()) schemes.push_back(engine->scheme);
+  }
+  return fmt::format("{}", fmt::join(schemes, " or "));
+}
+
+std::string DidYouMeanSource(const std::string& source) {
+  if (source.find("://") == source.npos) return DidYouMeanEntry(source);
+  return fmt::format("; as an address, write {}HOST:PORT", Schemes());
+}
+
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
                                           bool takes_streams, std::vector<std::string>* left_out) {
   RecordLogs result;
@@ -350,7 +369,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status))
-      return absl::NotFoundError(fmt::format("{}: no such directory{}", source, DidYouMeanEntry(source)));
+      return absl::NotFoundError(fmt::format("{}: no such directory{}", source, DidYouMeanSource(source)));
     bool found = true;
     const std::optional<EngineLog> engine_log = FindEngineLog(source);
     if (engine_log.has_value() && engine_log->engine->unpack == nullptr) {

@@ -325,7 +325,8 @@ constexpr std::chrono::seconds kFlushLimit(60);  // a scheduler may be busy, and
 
 absl::Status NoAnswer(const std::string& address, const absl::Status& status) {
   return absl::UnavailableError(fmt::format(
-      "{}: no answer ({}); give the address of the scheduler's dashboard, as client.dashboard_link shows it. "
+      "{}: no answer ({}); give the host and port of the scheduler's dashboard, which client.dashboard_link shows, "
+      "as dask://HOST:PORT. "
       "The records of a cluster that has ended are gone, unless MetricsCollector(client, output_dir=...) kept them",
       address, std::string(status.message())));
 }
@@ -344,8 +345,8 @@ absl::Status WithoutPlugin(const std::string& address, std::chrono::seconds limi
         fmt::format("{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)", address));
   }
   return absl::NotFoundError(
-      fmt::format("{}: is not a Dask scheduler (no /json/counts.json); give the address of its dashboard, as "
-                  "client.dashboard_link shows it",
+      fmt::format("{}: is not a Dask scheduler (no /json/counts.json); give the host and port of its dashboard, which "
+                  "client.dashboard_link shows, as dask://HOST:PORT",
                   address));
 }
 
