@@ -322,7 +322,7 @@ Drawing DrawCustomMetric(const CustomMetricRow& metric) {
       if (values.size() < kMostRows) AddRow(names.Of(dataset), figures, &values);
     }
   }
-  if (values.empty()) return NotDrawn("every value of the metric was without a number");
+  if (values.empty()) return NotDrawn("the metric has no finite value");
   const std::string title = metric.unit.empty() ? "value" : fmt::format("value [{}]", ShownName(metric.unit));
   const bool is_one_row = values.size() == 1;
   Json body = FilledTemplate("custom_ranges", {{"ranges", std::move(values)}, {"title", title}});

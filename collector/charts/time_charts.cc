@@ -306,8 +306,7 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
   const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
   const double wall_seconds = WallSeconds(measurement);
   if (active.empty() || !(wall_seconds > 0)) {
-    return NotDrawn(
-        "no scheduler reported how many tasks each worker had; measure the run through its engine to see it");
+    return NotDrawn("no scheduler reported how many tasks each worker had; measure the run through its engine");
   }
   TimePanel panel = PanelWithBaseline(input, "tasks on workers", "worker_active_tasks");
   panel.AddFilledLine(active, "wait", "queued or executing");

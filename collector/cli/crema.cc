@@ -48,7 +48,7 @@ constexpr char kFirstSteps[] =
     "\n"
     "  crema run -- ./analysis input.root   runs a command of yours, and prints where its core-seconds went\n"
     "  crema show crema-<time>              prints that again; `crema report crema-<time>` writes a page\n"
-    "  crema config                         says how your code is built with guards, which name the parts of its work\n"
+    "  crema config                         says how to build your code with guards, and what they look like\n"
     "  crema doctor                         says what can be measured on this machine\n"
     "\n"
     "All commands: crema --help\n";

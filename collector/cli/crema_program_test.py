@@ -69,9 +69,10 @@ class Program(unittest.TestCase):
         for arguments, meant in (
             (["shwo", "a"], "did you mean show?"),
             (["show", "a", "--tabel", "cuts"], "there is no option `--tabel`; did you mean --table"),
-            (["show", "a", "--width", "wide"], "--width: wide is not a whole number (1 to 1000000000)"),
-            (["show", "a", "--width", "9" * 300], f"--width: {'9' * 40}... is not a whole number (1 to 1000000000)"),
-            (["predict", "a", "--cores", "9" * 300], f"--cores: {'9' * 40}... is not a number (1 to 1000000000)"),
+            (["show", "a", "--width", "wide"], "--width: give a whole number (1 to 1000000000), not wide"),
+            (["show", "a", "--width", "9" * 300], f"--width: give a whole number (1 to 1000000000), not {'9' * 40}..."),
+            (["predict", "a", "--cores", "9" * 300], f"--cores: give a number (1 to 1000000000), not {'9' * 40}..."),
+            (["collect", "a", "--jobs", "5000"], "--jobs: give a whole number (1 to 1024), not 5000"),
             (["show", "a", "--table", "section"], "did you mean sections, memory_sections, process_sections?"),
             (["export", "a", "--to", "perfeto", "-o", "b"], "did you mean perfetto?"),
             (["verdict", "a", "--fail-on", "long_tail"], "did you mean long-tail?"),

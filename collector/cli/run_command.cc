@@ -328,9 +328,9 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->expected(0, 1)
       ->default_str("100")
       ->excludes(pid);
-  run->add_option(
-         "--waits", plan->waits,
-         "Look HZ times a second at what threads wait for (CREMA_WAITS), or off; otherwise up to 20, in Python none")
+  run->add_option("--waits", plan->waits,
+                  "Look HZ (1 to 100) times a second at what threads wait for, and in which function; off: never "
+                  "(CREMA_WAITS). Without this option: up to 20 times, without functions; in Python never")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "off" || text == "auto" ? std::string() : FiniteNumber(kLeastWaits, kMostWaits)(text);

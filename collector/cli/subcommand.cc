@@ -20,7 +20,7 @@ CLI::Validator FiniteNumber(double least, double most, bool is_whole) {
         int64_t whole = 0;
         const bool is_number = absl::SimpleAtod(text, &number) && (!is_whole || absl::SimpleAtoi(text, &whole));
         if (is_number && number >= least && number <= most) return std::string();
-        return fmt::format("{} is not a {}number ({})", text, is_whole ? "whole " : "", range);
+        return fmt::format("give a {}number ({}), not {}", is_whole ? "whole " : "", range, text);
       },
       range);
 }

@@ -265,7 +265,7 @@ std::string CpuWords(const ComparedSide& before, const ComparedSide& after) {
   const std::vector<double> was = ValuesOf(before.documents, "chunk_cpu_time");
   const std::vector<double> now = ValuesOf(after.documents, "chunk_cpu_time");
   if (was.empty() || now.empty() || !(MeanOf(was) > 0)) return "";
-  return fmt::format(" For as many events its chunks used {} of CPU, those of {} {} ({}, without a range).",
+  return fmt::format(" For as many events its chunks used {} of CPU, and those of {} used {} ({}, without a range).",
                      HumanDuration(MeanOf(now)), before.name, HumanDuration(MeanOf(was)),
                      HumanChange(MeanOf(now) / MeanOf(was) - 1));
 }

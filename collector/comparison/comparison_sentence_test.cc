@@ -92,7 +92,7 @@ TEST(ComparisonSentence, GivesTheCpuTimeOfAsManyEventsWherePiecesGiveNoAnswer) {
   before["metrics"]["chunk_cpu_time"] = 2.51;
   after["metrics"]["chunk_cpu_time"] = 1.42;
   EXPECT_THAT(Say(before, after, &paired), HasSubstr("1 file in common. For as many events its chunks used 1.42 s of "
-                                                     "CPU, those of a 2.51 s (-43.4 %, without a range)."));
+                                                     "CPU, and those of a used 2.51 s (-43.4 %, without a range)."));
   after["metrics"]["total_events"] = 2000;
   EXPECT_THAT(Say(before, after, &paired), Not(HasSubstr("of CPU"))) << "other events";
 }

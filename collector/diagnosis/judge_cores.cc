@@ -500,7 +500,7 @@ void JudgePageFaults(const JudgedRun& run, const KernelWork& work) {
                         HumanCount(work.minor_faults), HumanCount(work.minor_rate())),
             {{"minor_faults", work.minor_faults}, {"system_cpu_time", work.system_seconds}});
     run.verdicts->back().suggestion =
-        "Use memory again instead of taking new memory for each chunk or event: keep buffers, or keep what is freed "
+        "Reuse memory instead of taking new memory for each chunk or event: keep buffers, or keep what is freed "
         "(MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, another allocator).";
   }
 }

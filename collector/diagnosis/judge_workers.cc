@@ -211,8 +211,8 @@ void JudgeLastWorker(const JudgedRun& run) {
   if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !run.Holds("last-worker", found.saved / wall))
     return;
   std::string sentence = fmt::format(
-      "Workers ran out of chunks at different times: sharing the rest would have saved up to {} of {}, if it "
-      "needed nothing that they had made.",
+      "Workers ran out of chunks at different times: sharing the rest would have saved up to {} of {}, if it did not "
+      "need their results.",
       HumanDuration(found.saved), HumanDuration(wall));
   if (kMostOfIt.Holds(found.alone / found.saved)) {
     sentence = fmt::format("For {} of {} the run waited for {} alone: all others had ended their last chunks.",

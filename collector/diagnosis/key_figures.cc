@@ -14,8 +14,8 @@ namespace {
 // In the order of `KeyFigure`.
 constexpr KeyFigureBand kBands[] = {
     {KeyFigure::kCpuEfficiency, true, 0.70, 0.40, "CPU efficiency",
-     "CPU time of the chunks over the cores' time: sites ask for 70 % or more; below 40 % more than half of the cores' "
-     "time is lost"},
+     "CPU time of the chunks over the cores' time: computing centres ask for 70 % or more; below 40 % more than half "
+     "of the cores' time is lost"},
     {KeyFigure::kWaiting, false, kMostWaiting, 0.30, "waiting in your code, of chunk time",
      "blocked share of chunk time: some reads always wait; from 30 % on a second thread per core would help"},
     {KeyFigure::kMemory, false, kMostMemory, 0.95, "peak memory of its limit",

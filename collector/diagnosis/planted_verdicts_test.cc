@@ -371,10 +371,9 @@ TEST(LastWorker, IsNamedWhereTheRunWaitedForItAlone) {
             "chunks.");
   EXPECT_FALSE(verdict.saving.has_value()) << "the run would be shorter, with as many core-seconds";
   SetChunkTimes(&document, {{0, 15}, {0, 25}, {0, 15}, {0, 25}});
-  EXPECT_EQ(
-      FindVerdict(document, "last-worker").sentence,
-      "Workers ran out of chunks at different times: sharing the rest would have saved up to 5.00 s of 25.0 s, if "
-      "it needed nothing that they had made.");
+  EXPECT_EQ(FindVerdict(document, "last-worker").sentence,
+            "Workers ran out of chunks at different times: sharing the rest would have saved up to 5.00 s of 25.0 s, "
+            "if it did not need their results.");
 }
 
 TEST(LastWorker, IsNotAWorkerOfSeveralThatCameOneAfterAnother) {
@@ -393,10 +392,9 @@ TEST(LastWorker, IsNotOneThatStayedAsAClusterWasScaledDown) {
   for (int i = 0; i < 4; ++i) document["workers"][i]["left_reason"] = "retired";
   EXPECT_THAT(VerdictIds(document), Not(Contains("last-worker")));
   document["workers"][3]["left_reason"] = nullptr;  // it waited while two others worked
-  EXPECT_EQ(
-      FindVerdict(document, "last-worker").sentence,
-      "Workers ran out of chunks at different times: sharing the rest would have saved up to 3.00 s of 25.0 s, if "
-      "it needed nothing that they had made.");
+  EXPECT_EQ(FindVerdict(document, "last-worker").sentence,
+            "Workers ran out of chunks at different times: sharing the rest would have saved up to 3.00 s of 25.0 s, "
+            "if it did not need their results.");
 }
 
 TEST(StartupDominated, NamesTheSectionAndTheWorkersThatWereLate) {

@@ -174,8 +174,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "one of three holds. (1) {2} requests of an operation to a server, or reads that the metrics bytes_read, "
        "read_calls and read_wall count, moved {0} bytes each on average, and took {3} of the core-seconds. (2) Read "
        "calls of a TrackIo returned {5} bytes each on average, {4} of them in each second of its section, which took "
-       "{3} of the core-seconds. (3) {2} read calls of the processes did so, {4} of them in each second of the chunks' "
-       "CPU time, and system_cpu_time is {3} of the core-seconds",
+       "{3} of the core-seconds. (3) {2} read calls of the processes were as small on average, {4} of them in each "
+       "second of the chunks' CPU time, and system_cpu_time is {3} of the core-seconds",
        "a round trip takes 1 ms or more, as long as 100 kB on a link of 1 Gbit/s; smaller requests mostly wait for "
        "round trips",
        "Read several columns or baskets at once (TTreeCache, readv), or larger blocks.",
@@ -189,7 +189,7 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"external-work", "timeline", From(0.20),
        "events waited for requests of their own for {0} of their latency while they had no task at work or ready, and "
        "{2} of the cores ran no task",
-       "a fifth of the latency is a fourth more events that could be open at the same time",
+       "if a fifth of the latency is outside, a fourth more events could be open at once",
        "Let more events be open at once (streams, slots), so that others compute meanwhile.", Also{&kFreeForEvents}},
       {"stolen-work", "timeline", From(0.10),
        "while tasks waited, their threads ran other tasks inside them, for {0} of the time of all tasks",
@@ -208,16 +208,16 @@ const std::vector<VerdictRule>& VerdictTable() {
        "unannounced_cpu_time - children_cpu_time), and {2} of the core-seconds",
        "reading and unpacking columns in blocks of 100 kB and more leaves a tenth to the kernel; at 0.30 it does a "
        "large part of the work",
-       "See which calls these are (strace -c, perf trace). Read and write larger blocks, and use memory again.",
+       "See which calls these are (strace -c, perf trace). Read and write larger blocks, and reuse memory.",
        Also{&kMuchKernelTime}},
       {"spinning", "time", From(0.10),
        "the part of the CPU time of chunks in which stacks saw libgomp, libomp, oneTBB or a progress loop of MPI "
        "itself is {0} of the core-seconds, also at the lower end of its range. Needs crema run --stacks",
-       "handing out work takes these libraries hundredths of the time; beyond a tenth, threads spin at barriers",
+       "handing out work takes a few per cent of the time; beyond a tenth, threads spin at barriers",
        "Give all threads as much to do, or use fewer. OMP_WAIT_POLICY=passive lets threads sleep while they wait."},
       {"page-faults", "time", From(100),
-       "the owners of chunks had major page faults {0} in each second of busy_time, and blocked (or waiting) with "
-       "system_cpu_time is {3} of the core-seconds. Or they had minor page faults {2} in each second of their CPU "
+       "the owners of chunks had {0} major page faults in each second of busy_time, and blocked (or waiting) with "
+       "system_cpu_time is {3} of the core-seconds. Or they had {2} minor page faults in each second of their CPU "
        "time, and system_cpu_time is {3} of the core-seconds. The verdict says which kind",
        "a page from an SSD takes 0.1 ms and more, from a disk 5 ms: 100 a second take from a hundredth to half of the "
        "time",
@@ -318,11 +318,10 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"failing-tasks", "failures", From(1),
        "the engine's own log shows that the last try of {0} tasks failed (num_failed_tasks). It is bad if no chunk was "
        "recorded in one of them. The run is over",
-       "an engine tries a task again until it succeeds, as far as it may; what such a task should have read or written "
-       "is missing, unless the program gave it again under another name",
+       "an engine retries a failed task as often as it may; what such a task should have read or written is missing, "
+       "unless the program resubmitted it under another name",
        "See the engine's log for the reason. crema export RUN --to chunks --without-result --expected FILESET -o "
-       "again.txt "
-       "lists the work to run again."},
+       "again.txt lists the work to run again."},
       {"retry-waste", "failures", Threshold(From(0.02), 0.10),
        "budget: failed {0} of the core-seconds (attempts that failed, were lost or repeated); bad from {1}",
        "if 0.01 of the attempts fail, and each takes as long as its repetition, the waste stays below 0.02",
@@ -338,9 +337,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "core-seconds",
        "compression makes ROOT files of ordinary events half as large, or smaller; it matters only if the run waits "
        "for data",
-       "Store the input compressed (ZSTD), or with fewer digits.", Also{&kMuchInput, &kWaitsForData}},
+       "Store the input compressed (ZSTD), or less precisely.", Also{&kMuchInput, &kWaitsForData}},
       {"repeated-loops", "inputs", Threshold(From(2), kNeverBad, Severity::kInfo),
-       "chunk_fits: {0} event loops read a dataset; ROOT's second has the pass loop 2",
+       "{0} event loops read a dataset (their passes are in chunk_fits; the second loop of ROOT is loop 2)",
        "each loop reads and decompresses its input once more, and one loop can make many results",
        "Book all results of an RDataFrame before you ask for the first one (GetValue, Draw, Snapshot): one loop then "
        "makes them all. ROOT::RDF::RunGraphs does this for several frames at once."},
@@ -350,9 +349,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "nothing",
        "Run again with crema run --stacks, then see crema show --table functions.", Also{&kSeveral}},
       {"largest-loss", "time", Threshold(kWorthASentence, kNeverBad, Severity::kInfo),
-       "a part of the budget {0} of the core-seconds, which the headline names and no other verdict has as its "
-       "evidence",
-       "every loss that the headline names has a verdict, also below the threshold of its own",
+       "a part of the budget is {0} of the core-seconds; the headline names it, and no other verdict cites it",
+       "every loss in the headline has a verdict, even below the threshold of its own verdict",
        "Put sections around what runs there (TrackSection): they show where the time goes, also outside chunks."},
       {"instrumentation-heavy", "environment",
        Threshold(From(BandOf(KeyFigure::kMeasuringCost).good), BandOf(KeyFigure::kMeasuringCost).bad),
@@ -364,8 +362,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency). The excess, "
        "at most oversubscribed_core_seconds, is {0} of core_seconds; bad from {1}",
        "threads that only wait may be more than the cores; the bounds are those of cpu-contention",
-       "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The verdict of a run says which of the "
-       "two, by run.cores_source."},
+       "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The finding says which of the two "
+       "(run.cores_source)."},
       {"incomplete-measurement", "overview", From(1),
        "{0} logs, records, sections, processes or workers were missing, left out, damaged, malformed, torn, dropped, "
        "lost or unseen; or event or fine coverage is {2}; or budget: unmeasured is {3}; or too little was measured to "
@@ -376,7 +374,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        Also{&kIncompleteCoverage, &kMuchUnmeasured, &kEnoughCoreSeconds}},
       {"healthy", "time", Threshold(From(BandOf(KeyFigure::kCpuEfficiency).good), kNeverBad, Severity::kGood),
        "cpu_efficiency {0}, enough was measured to judge, and no other verdict is a warning or bad",
-       "from there on the key figure is good, too, and sites ask for as much", ""},
+       "from there on the key figure is good, too, and computing centres ask for as much", ""},
   };
   return table;
 }

@@ -29,7 +29,7 @@ struct Segment {
   size_t size() const { return end - begin; }
 };
 
-/// A difference of two levels with its range of 90 %.
+/// A difference of two levels with its 90 % range.
 struct LevelChange {
   double change = 0, low = 0, high = 0;
 };

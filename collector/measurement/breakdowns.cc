@@ -34,7 +34,7 @@ constexpr Column kBreakdownSums[] = {
         .Compared(),
     ColumnOf<&Row::duration_p95, Row>("p95", Kind::kDuration, 5, "95 % quantile").Compared(),
     ColumnOf<&Row::duration_max, Row>("max", Kind::kDuration, 8, "longest").Compared(),
-    ColumnOf<&Row::cpu_sum, Row>("cpu", Kind::kDuration, 2, "CPU time of ended attempts, owner and helpers").Compared(),
+    ColumnOf<&Row::cpu_sum, Row>("cpu", Kind::kDuration, 2, "its part of `chunk_cpu_time`").Compared(),
     ColumnOf<&Row::cpu_wait_sum, Row>("cpu wait", Kind::kDuration, 4, "run delay of their owners").Compared(),
     ColumnOf<&Row::blocked_sum, Row>("blocked", Kind::kDuration, 4, "time in which their owners were blocked")
         .Compared(),
@@ -149,7 +149,7 @@ constexpr Column kProcessUseColumns[] = {
         .OptIn()
         .At(5),
     ColumnOf<&ProcessUseRow::cpu_wait>("cpu wait", Kind::kDuration, 4,
-                                       "its threads were ready to run and had no CPU, until its last sample")
+                                       "time its threads were ready without a CPU, until its last sample")
         .OptIn()
         .At(4),
     ColumnOf<&ProcessUseRow::threads>(Kind::kCount, 2, "most threads in a sample").At(6),

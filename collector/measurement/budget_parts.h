@@ -46,7 +46,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "`blocked`); only with `crema run --gpu`"},
     {"waiting", "Waiting in your code", "waiting, the kernel does not report for what",
      "code that waited (the kernel does not report for what)",
-     "stands for the two above where the kernel does not report the run delay"},
+     "`cpu_wait` and `blocked` together, where the kernel does not report the run delay"},
     {"outside_chunk", "Opening and reading around your code", "around the chunks", "time of tasks around your chunks",
      "compute of chunk tasks outside their chunk"},
     {"process_cpu", "CPU outside chunks", "CPU outside chunks", "CPU outside chunks (set-up, framework code, merging)",

@@ -27,11 +27,12 @@ constexpr MetricEntry kRunMetrics[] = {
      "name calls it CPU time, but it is not.",
      kNoRecords},
     {"lane_time", "", "s", "Time of threads",
-     "Time in which threads worked for ended attempts: the owners' durations and the helpers' scopes, without the time "
-     "in which owners waited for their helpers. Without records it is busy_time.",
+     "Time in which threads worked for ended attempts: the owners' durations, the helpers' scopes, and the CPU time of "
+     "threads without guards and child processes, less the owners' waiting for these. Without records it is busy_time.",
      kNoRecords},
     {"chunk_cpu_time", "", "s", "CPU in chunks",
-     "CPU time of ended attempts: owner threads and helpers. Without records it is that of the processor's tasks.",
+     "CPU time of ended attempts: owner threads, helpers, threads without guards, child processes. Without records it "
+     "is that of the processor's tasks.",
      kNoCpu},
     {"helper_cpu_time", "", "s", "CPU of helpers", "The helper threads' part of chunk_cpu_time.", kNoCpu},
     {"system_cpu_time", "", "s", "CPU in the kernel",
@@ -83,8 +84,8 @@ constexpr MetricEntry kRunMetrics[] = {
     {"allocated_bytes", "", "B", "Bytes allocated", "The bytes of these blocks, as malloc_usable_size counts them.",
      kNoAllocations},
     {"live_bytes", "", "B", "Bytes live at the end",
-     "Those not freed when recording ended; sum over processes. Objects that live as long as their process are "
-     "among them.",
+     "Bytes not freed when recording ended; sum over processes. Objects that live as long as their process are among "
+     "them.",
      kNoAllocations},
     {"peak_live_bytes", "", "B", "Most bytes live at once", "The most that was allocated and not freed in one process.",
      kNoAllocations},
@@ -118,8 +119,7 @@ constexpr MetricEntry kRunMetrics[] = {
      "it needs events of chunks and core seconds"},
     {"ideal_wall_time", "", "s", "Ideal elapsed time",
      "The core-seconds that chunks occupied, divided by the mean number of cores while a worker lived: the elapsed "
-     "time "
-     "if these cores had chunks all the time, and nothing else.",
+     "time if these cores had chunks all the time, and nothing else.",
      "it needs chunks and the cores they ran on"},
     {"columns", "", "", "Columns",
      "Names of the columns that were read: those of the Coffea report, else those of AddColumns.", kNoColumns},
@@ -202,8 +202,8 @@ constexpr MetricEntry kWorkerMetrics[] = {
     {"tree_cpu_system", "", "s", "CPU of the process tree, system", "System CPU time of all processes of the command.",
      kNoTree},
     {"tree_cpu_wait", "", "s", "CPU wait of the process tree",
-     "Core time for which threads of the command were ready to run and had no CPU: between two samples at most what "
-     "CPU time left of the cores.",
+     "Core time for which threads of the command were ready to run and had no CPU: between two samples at most the "
+     "unused core time.",
      kNoTree},
     {"job_cpu_efficiency", "", "ratio", "Job CPU efficiency",
      "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports. Without a "
@@ -280,8 +280,7 @@ constexpr MetricEntry kChunkMetrics[] = {
      "no process has 20 chunks with memory and events"},
     {"rss_slope_low", "", "B/1000 events", "Memory growth, lower bound",
      "Lower end of the 95 % interval of rss_slope, but not above what was kept: the least memory in the last tenth of "
-     "the "
-     "chunks, less that in the first tenth.",
+     "the chunks, less that in the first tenth.",
      "no process has 20 chunks with memory and events"},
     {"rss_slope_high", "", "B/1000 events", "Memory growth, upper bound",
      "Upper end of the 95 % interval of rss_slope.", "no process has 20 chunks with memory and events"},
@@ -448,11 +447,11 @@ constexpr MetricEntry kEfficiencyMetrics[] = {
 // docs/metrics.md, "Chunks: distributions": nine quantities of `ok` attempts ...
 constexpr ChunkQuantity kQuantities[] = {
     {"chunk_duration", "s", "Chunk time", "wall time of a chunk", "no chunk was recorded"},
-    {"chunk_cpu", "s", "Chunk CPU", "CPU time of a chunk, owner thread and helpers", "no chunk recorded its CPU time"},
+    {"chunk_cpu", "s", "Chunk CPU", "a chunk's part of `chunk_cpu_time`", "no chunk recorded its CPU time"},
     {"chunk_cpu_wait", "s", "Chunk CPU wait", "time the owner was ready to run without a CPU (schedstat run delay)",
      "the kernel does not report the run delay (/proc/thread-self/schedstat), or no chunk was recorded"},
     {"chunk_blocked", "s", "Chunk blocked",
-     "time without CPU that is neither contention nor waiting for its own helpers: I/O, locks, the GIL, a GPU, sleep",
+     "time without CPU in which the owner waited neither for it nor for its helpers: I/O, locks, the GIL, a GPU, sleep",
      "it needs CPU time and run delay, which no chunk recorded"},
     {"chunk_events", "count", "Events per chunk", "events of a chunk", "no chunk said how many events it had"},
     {"chunk_time_per_event", "s", "Time per event", "wall time of a chunk over its events",

@@ -20,7 +20,7 @@ constexpr Column kStragglerColumns[] = {
     ColumnOf<&StragglerRow::predicted>(Kind::kDuration, 0,
                                        "what the robust fit of its dataset predicts for its events"),
     ColumnOf<&StragglerRow::events>(Kind::kCount, 2, "as recorded"),
-    ColumnOf<&StragglerRow::cpu>(Kind::kDuration, 2, "owner and helpers"),
+    ColumnOf<&StragglerRow::cpu>(Kind::kDuration, 2, "its part of `chunk_cpu_time`"),
     ColumnOf<&StragglerRow::cpu_wait>("cpu wait", Kind::kDuration, 3, "run delay of the owner"),
     ColumnOf<&StragglerRow::blocked>(Kind::kDuration, 3, "time in which the owner was blocked"),
     ColumnOf<&StragglerRow::reason>(Kind::kText, 1,
@@ -49,8 +49,7 @@ constexpr Column kChunkFitColumns[] = {
         "fewest events of a chunk; null where no chunk recorded its events, as the next two"),
     ColumnOf<&ChunkFitRow::events_p50>("median events", Kind::kCount, 1, "median"),
     ColumnOf<&ChunkFitRow::events_max>("most events", Kind::kCount, 2, "most events of a chunk"),
-    ColumnOf<&ChunkFitRow::stragglers>(Kind::kCount, 1,
-                                       "of them took far longer than the fit gives; null below 8 `ok` attempts"),
+    ColumnOf<&ChunkFitRow::stragglers>(Kind::kCount, 1, "attempts far slower than the fit; null below 8 `ok` attempts"),
     ColumnOf<&ChunkFitRow::oversized>(Kind::kCount, 1, "results with over 3 times the median's events"),
 };
 

@@ -97,7 +97,7 @@ std::string NoFunctions(const Measurement& measurement) {
     if (BeginsWith(warning, kNoNativeStacks)) return warning;
   }
   if (*measurement.quality.lost_samples > 0) return "no stack was seen; crema show --table quality says what was lost";
-  return "no stack was seen: chunks used little CPU time, or, in a Python program, threads of libraries (ROOT) did";
+  return "no stack was seen: chunks used little CPU time, or only threads of libraries (ROOT) in a Python program did";
 }
 
 std::string NoVerdicts(const Measurement& measurement) {

@@ -159,7 +159,7 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
     warnings.push_back("some chunks lie outside the run's bounds; they count in sums and not in time averages");
   }
   if (const int64_t open = totals.counts.num_open_attempts; open > 0) {
-    warnings.push_back(fmt::format("{} still open; this is a state on the way",
+    warnings.push_back(fmt::format("{} still open; the figures are not final",
                                    open == 1 ? "one attempt is" : fmt::format("{} attempts are", open)));
   }
 }

@@ -230,10 +230,10 @@ std::string NotKnownOf(const ObservedEvents& events, bool has_chance) {
   std::string text;
   if (events.rest > kNotableShare * events.latency) text += events.why_queue_is_not_known;
   if (events.external > kNotableShare * events.latency) {
-    text += "What answers requests is taken to be as fast with more of them at once. ";
+    text += "crema assumes that servers stay as fast with more requests at once. ";
   }
   if (has_chance) {
-    text += "Modules of which never two calls ran at once may be serial, or it was chance: the range has both. ";
+    text += "Modules whose calls never overlapped may be serial, or it was chance: the range covers both. ";
   }
   if (!text.empty()) text.pop_back();
   return text;

@@ -32,7 +32,7 @@ enum class TreeOrigin {
 struct TreeGpu {
   int64_t index = 0;
   std::string name;
-  std::optional<int64_t> utilization_percent;  ///< share of the last moments in which a kernel of anybody ran
+  std::optional<int64_t> utilization_percent;  ///< share of the driver's last sampling period with a kernel
   std::optional<int64_t> memory_used_bytes;
   std::optional<int64_t> memory_total_bytes;
   std::optional<int64_t> power_mw;

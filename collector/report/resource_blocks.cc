@@ -61,7 +61,7 @@ std::string TreeBudgetCard(const Measurement& measurement) {
 
 PageBlock ThroughputBlock(const PageInput& input) {
   PageBlock block = {"throughput", "Throughput",
-                     "What came through over time; each panel has its own axis, and both share the timeline's."};
+                     "Events and bytes over time. Each panel has its own scale; both share the timeline's time axis."};
   block.html = ChartCards(input, block.id, Rates(input.measurement));
   return block;
 }
@@ -176,7 +176,7 @@ PageBlock EnvironmentBlock(const PageInput& input) {
 }
 
 PageBlock GlossaryBlock(const PageInput& input) {
-  PageBlock block = {"glossary", "Glossary", "Every figure of the measurement: what it is, and what it was."};
+  PageBlock block = {"glossary", "Glossary", "Every figure of the measurement: its definition and its value."};
   std::string rows;
   for (const MetricDefinition& definition : MetricCatalog()) {
     const std::string& key = definition.key;

@@ -267,6 +267,7 @@ void SetLaws(ScalingStudy* study) {
       study->laws.push_back(*law);
     } else {
       study->why_no_law = std::string(law.status().message());
+      if (points.size() < study->points.size()) study->why_no_law += " (runs whose cores came and went do not count)";
     }
   }
 }

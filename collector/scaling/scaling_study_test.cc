@@ -115,6 +115,12 @@ TEST(ScalingStudy, CoresThatCameAndWentStandBesideTheLaw) {
   EXPECT_NEAR(*study.laws[0].sigma.value, 0.1, 1e-5);
 }
 
+TEST(ScalingStudy, SaysThatCoresThatCameAndWentDoNotCountForALaw) {
+  const ScalingStudy study = Study({MadeRun("fixed", 1, 100, 1e6), MadeRun("auto", 16, 500, 1e6, 6)});
+  EXPECT_EQ(study.why_no_law,
+            "a law needs 4 different numbers of cores; there is 1 (runs whose cores came and went do not count)");
+}
+
 TEST(ScalingStudy, RunsThatTellNothingAreLeftOutWithTheReason) {
   Json killed = MadeRun("killed", 4, 10, 1e6), unknown = MadeRun("unknown", 4, 10, 1e6);
   killed["run"]["state"] = "killed";

@@ -140,7 +140,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     // a page may be opened from anywhere, its parts are asked for by itself
     const std::string_view site = field("Sec-Fetch-Site");
     if ((site == "cross-site" || site == "same-site") && field("Sec-Fetch-Mode") != "navigate") {
-      return {403, kText, "asked for by another site's page\n"};
+      return {403, kText, "refused: a page of another site asked\n"};
     }
     if (request.method() != http::verb::get) return {405, kText, "only GET\n"};
     if (!HasToken(server_->access().token, target, field(http::field::authorization), field(http::field::cookie))) {

@@ -90,10 +90,10 @@ constexpr LiveDefinition kLiveDefinitions[] = {
      "What the whole run will process: --total-events, else the run's plan, else CREMA_TOTAL_EVENTS."},
     {"live_time_left_seconds", "s", "Time left",
      "Events to come over the mean rate of the last minute; absent where the total is not known."},
-    {"live_quiet_seconds", "s", "Quiet for", "Since anything was last recorded."},
+    {"live_quiet_seconds", "s", "Quiet for", "Time since the last record."},
     {"live_gpu_utilization", "ratio", "GPU utilisation now",
-     "Share of the last moments in which some kernel ran, mean over the GPUs that processes of the run use (NVML); if "
-     "the driver does not show whose processes use a GPU, over those that are busy."},
+     "Share of the driver's last sampling period in which some kernel ran, mean over the GPUs that processes of the "
+     "run use (NVML); if the driver does not show whose processes use a GPU, over those that are busy."},
     {"live_gpu_memory_bytes", "B", "GPU memory now", "Memory that processes of the run hold on these GPUs."},
     {"live_gpu_power_watts", "W", "GPU power now", "Power of these GPUs, for whomever they work."},
     {"live_scheduler_workers", "count", "Workers of the scheduler",

@@ -36,7 +36,7 @@ struct WorstMemory {
 /// busy.
 struct LiveGpus {
   int64_t count = 0;
-  std::optional<double> utilization;    ///< mean share of the last moments in which some kernel ran; of MIG not known
+  std::optional<double> utilization;    ///< mean share of the driver's last period with a kernel; of MIG not known
   std::optional<int64_t> memory_bytes;  ///< of the run's processes; nullopt: nobody knows whose it is
   std::optional<double> power_watts;
 };

@@ -239,10 +239,10 @@ absl::StatusOr<SymbolTable> SymbolTable::Read(const std::string& path, std::stri
   if (!file.is_elf()) return absl::NotFoundError(fmt::format("{} is not there, or is not a program or library", path));
   if (build_id.empty()) {
     return absl::FailedPreconditionError(
-        fmt::format("{} has no build id (link it with -Wl,--build-id): it may be another one than what ran", path));
+        fmt::format("{} has no build id (link it with -Wl,--build-id): it may not be the file that ran", path));
   }
   if (file.BuildId() != build_id) {
-    return absl::FailedPreconditionError(fmt::format("{} is another one than what ran: it was built again", path));
+    return absl::FailedPreconditionError(fmt::format("{} is not the file that ran: it was built again", path));
   }
   SymbolTable table;
   const auto take_lines = [&table](const std::string& from, ElfFile* elf) {

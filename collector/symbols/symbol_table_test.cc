@@ -71,9 +71,9 @@ TEST(SymbolTable, IsNotThatOfAnotherBuild) {
   const auto refusal = [](const std::string& path, std::string_view id) {
     return std::string(SymbolTable::Read(path, id).status().message());
   };
-  EXPECT_EQ(refusal("/proc/self/exe", "00ff"), "/proc/self/exe is another one than what ran: it was built again");
+  EXPECT_EQ(refusal("/proc/self/exe", "00ff"), "/proc/self/exe is not the file that ran: it was built again");
   EXPECT_EQ(refusal("/proc/self/exe", ""),
-            "/proc/self/exe has no build id (link it with -Wl,--build-id): it may be another one than what ran");
+            "/proc/self/exe has no build id (link it with -Wl,--build-id): it may not be the file that ran");
   EXPECT_EQ(refusal("/nowhere", "00ff"), "/nowhere is not there, or is not a program or library");
 }
 

@@ -35,7 +35,7 @@ class track_section(Guard):
 
     Inside a chunk the section goes into the chunk's record, elsewhere into that of the process. `track_section(self,
     "select")`, as in a processor, is the same. If an exception leaves the block, it counts as failed. Never raises;
-    costs about 0.4 us.
+    costs about 0.3 us.
     """
 
     __slots__ = ("_name",)

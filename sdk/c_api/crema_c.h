@@ -1,8 +1,8 @@
 /* The SDK for C, and for languages that call C: Python (ctypes), Rust, Fortran. Link libcrema.so.1.
  *
- * Everything here has the meaning of its C++ counterpart (crema/crema.h): nothing fails, throws, blocks or prints; when
- * recording is off, calls cost next to nothing and return nulls, which all other calls accept. Text is UTF-8, ends with
- * NUL, and is copied. What is begun on a thread is ended on that thread, innermost first.
+ * Everything here has the meaning of its C++ counterpart (crema/crema.h): nothing fails, throws or blocks, and at most
+ * one warning is printed; when recording is off, calls cost next to nothing and return nulls, which all other calls
+ * accept. Text is UTF-8, ends with NUL, and is copied. What begins on a thread ends on it, innermost first.
  *
  * Chunks and scopes are handles, not addresses: one that is ended twice, on two threads at once, or used after its end
  * does nothing, and an end too many is counted. */
@@ -100,7 +100,7 @@ CREMA_API int32_t crema_section_open(const char* name);
 /* With its CPU time: two system calls (about 1 us) more. */
 CREMA_API int32_t crema_cpu_section_open(const char* name);
 CREMA_API void crema_section_close(int32_t section);
-/* The section is left by an exception. Only C++'s tell that by themselves. */
+/* The section is left by an exception. Only C++ sections notice this themselves. */
 CREMA_API void crema_section_close_failed(int32_t section);
 /* Whether it is open on this thread. */
 CREMA_API int crema_section_is_open(int32_t section);

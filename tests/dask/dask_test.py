@@ -218,7 +218,7 @@ class Ends(DaskTestCase):
         self.assert_left("leaves_by_lifetime", "ended", "retired")
 
     def test_a_worker_without_heartbeats_is_lost(self):
-        self.assert_left("leaves_without_heartbeats", "lost", "it sent no heartbeat any more")
+        self.assert_left("leaves_without_heartbeats", "lost", "it stopped sending heartbeats")
 
     def test_pools_that_tasks_end_have_lost_nobody(self):
         truth, document = self.measure("pools_of_tasks")

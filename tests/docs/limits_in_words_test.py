@@ -10,6 +10,8 @@ RECORDED = "collector/metrics/recorded"
 WORDS = {
     "docs/limits.md": {
         "Names are cut at # bytes": [("sdk/src/log/json_line.h", "kMaxNameBytes = ")],
+        "trees, passes and spans at # bytes": [("sdk/src/log/json_line.h", "kMaxPathBytes = ")],
+        "values of attributes are cut at # bytes": [("sdk/src/log/json_line.h", "kMaxErrorBytes = ")],
         "Sections deeper than # levels": [("sdk/src/chunk/section_tree.h", "kMaxDepth = ")],
         "A chunk keeps # paths of sections": [("sdk/src/chunk/section_tree.h", "kMaxPaths = ")],
         "the collector keeps # files": [

@@ -93,7 +93,7 @@ void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
     worker.left_reason = "closed";
   } else if (is_any({"check-worker-ttl"})) {
     worker.is_lost = true;
-    worker.left_reason = "it sent no heartbeat any more";
+    worker.left_reason = "it stopped sending heartbeats";
   } else if (!status.empty()) {
     worker.is_lost = true;
     worker.left_reason = "its connection broke: killed, crashed, or out of memory";

@@ -666,7 +666,7 @@ class EventReader {
         ++reading_->lines;
         if (std::optional<CondorEvent> event = CondorEventOf(ad)) return Take(*std::move(event));
         ++reading_->malformed;
-        lines_.Complain("the ad that ends here is of no event");
+        lines_.Complain("the ad that ends here describes no event");
       });
     }
     if (ads.is_inside()) NoteCut("the last event is cut");
@@ -695,7 +695,7 @@ class EventReader {
       }
       ++reading_->lines;
       ++(lines_.is_whole() ? reading_->malformed : reading_->torn);
-      lines_.Complain(lines_.is_whole() ? "the line is of no event" : "the line is cut");
+      lines_.Complain(lines_.is_whole() ? "the line describes no event" : "the line is cut");
     }
     if (event.has_value()) NoteCut("the last event is cut");
   }

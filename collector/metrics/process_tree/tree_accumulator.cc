@@ -27,7 +27,7 @@ std::string_view WhyOfPrmon(std::string_view key) {
 std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key) {
   if (origin == TreeOrigin::kPrmon) return WhyOfPrmon(key);
   if (origin == TreeOrigin::kWatched && key == "context_switches_involuntary") {
-    return "the kernel reports it to the parent of a process only (wait4), and `crema run --pid` is none";
+    return "the kernel reports it to the parent of a process only (wait4), not to `crema run --pid`";
   }
   if (key == "tree_peak_pss_bytes") {
     return "it was never read near the peak: the run was too short, /proc/PID/smaps_rollup cannot be read, or a thread "

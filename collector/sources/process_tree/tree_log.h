@@ -47,7 +47,7 @@ struct TreeRun {
   int64_t samples = 0;
   int64_t largest_gap_ns = 0;        ///< between two samples in a row
   int64_t largest_rss_with_pss = 0;  ///< bytes, of the samples that have a PSS
-  /// Core time: between two samples what threads waited for a CPU, at most what CPU time left of the cores.
+  /// Core time: between two samples what threads waited for a CPU, at most the unused core time.
   std::optional<int64_t> cpu_wait_ns;
   /// Per (pid, start), by time: for `ProcessRow::samples`.
   std::map<std::pair<int64_t, int64_t>, std::vector<ProcessSample>> processes;

@@ -43,7 +43,7 @@ class BaseInstrumentationContext {
   }
   ~BaseInstrumentationContext() { EndSection(); }
 
-  /// Once, in the constructor.
+  /// Call once, in the constructor.
   void BeginSection([[maybe_unused]] std::string_view name) noexcept {
 #ifndef CREMA_COMPILED_OUT
     if (!recording_) return;
@@ -51,7 +51,7 @@ class BaseInstrumentationContext {
     start_ns_ = internal::MonotonicNanoseconds();
 #endif
   }
-  /// In the destructor; else the section ends after that.
+  /// Call in the destructor; else the section ends later.
   void EndSection() noexcept {
 #ifndef CREMA_COMPILED_OUT
     if (section_.node != nullptr) internal::ExitSection(section_);

@@ -11,8 +11,8 @@ namespace crema {
 
 /// A section that records, as metrics of the chunk, what `/proc/thread-self/io` (proc(5)) says of it:
 /// `<name>.rchar_bytes` and `<name>.wchar_bytes` through system calls, `<name>.read_bytes` and `<name>.write_bytes` at
-/// the storage, and
-/// `<name>.read_calls`, `<name>.write_calls`. What the kernel does not report is not recorded. About 3 us.
+/// the storage, and `<name>.read_calls`, `<name>.write_calls`. What the kernel does not report is not recorded. About
+/// 3 us.
 class TrackIo : public BaseInstrumentationContext {
  public:
   /// `name` must live as long as the guard.

@@ -33,9 +33,9 @@ struct ChunkHandle {
 ///     ...
 ///     chunk.SetEvents(events.size());
 ///
-/// Inside a chunk of the same thread that has the same identity, or when it names no file and no range, it is a section
-/// named `(chunk)` of that one, and its data are the outer's. With another identity it is a chunk of its own, whose CPU
-/// time is not the outer's.
+/// Inside another chunk of its thread it is a section `(chunk)` of that chunk, which gets its data, if it has the same
+/// identity or names no file and no range. With another identity it is a chunk of its own, whose CPU time is not the
+/// outer's.
 class TrackMetrics {
  public:
   explicit TrackMetrics(const Chunk& chunk) noexcept;
@@ -77,7 +77,7 @@ class TrackMetrics {
   /// For coroutines and fibres: the chunk leaves its thread, which may work for others, and goes on, with the sections
   /// that are open inside it, where `Resume` is called, on that thread or another. `Suspend` belongs right before the
   /// point at which the coroutine may be suspended, `Resume` right behind it. No other chunk may be open inside it. Its
-  /// duration, its CPU time and the times of its sections are of its parts; the time in between is `suspended_ns`.
+  /// duration, its CPU time and the times of its sections exclude the time in between, which is `suspended_ns`.
   ///
   ///     chunk.Suspend();
   ///     co_await data;

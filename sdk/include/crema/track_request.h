@@ -29,7 +29,7 @@ void RecordRequest(std::string_view server, std::string_view operation, std::int
 /// elsewhere is recorded by `RecordRequest`. Never throws.
 ///
 /// A request of an event (`TrackEvent`) belongs to no thread: it may move, and end on any thread. Until then the event
-/// waits for something outside, such as a GPU or a server of models.
+/// waits for something outside, such as a GPU or an inference server.
 ///
 ///     crema::TrackRequest request("root://eos.example.org", "readv");
 ///     request.AddBytes(file.ReadV(ranges));
@@ -57,9 +57,9 @@ class TrackRequest {
   void AddBytes(Bytes bytes) noexcept {
     if (static_cast<std::int64_t>(bytes) > 0) bytes_ += static_cast<std::int64_t>(bytes);
   }
-  /// It failed.
+  /// Marks it as failed.
   void Fail() noexcept { failed_ = true; }
-  /// It is complete, before the end of the scope.
+  /// Ends it before its scope does.
   void End() noexcept;
 
  private:

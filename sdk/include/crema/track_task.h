@@ -53,7 +53,7 @@ class TrackEvent {
   /// The event is complete. A task that is still open is counted as misuse; its time stays in its module's row.
   void End() noexcept;
   EventHandle handle() const noexcept { return handle_; }
-  /// How many events it stands for, of a block of them. Unset means unknown, not none.
+  /// How many events a block stands for. Unset means unknown, not none.
   template <class Count, class = std::enable_if_t<std::is_integral<Count>::value>>
   void SetEvents(Count events) noexcept {
     SetEventCount(static_cast<std::int64_t>(events));

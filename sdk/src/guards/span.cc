@@ -82,7 +82,7 @@ bool End(SpanState* span) {
     return false;
   }
   if (span->thread != thread) {
-    CountMisuse("a span ended on another thread than it began on: chunks of that one still carry it");
+    CountMisuse("a span ended on another thread than it began on: chunks of the first thread still carry it");
     return false;
   }
   SpanState* innermost = Without(span, thread->span);

@@ -282,7 +282,7 @@ TrackMetrics::~TrackMetrics() {
   if (thread != state_->owner) {
     if (t_ended) return;  // open when its thread or the process ended
     state_->guard_is_gone.store(true);
-    CountMisuse("a chunk ended on another thread than it began on: it lasts until that one goes on (see Suspend)");
+    CountMisuse("a chunk ended on another thread than it began on: it lasts until its own goes on (see Suspend)");
     return;
   }
   if (*thread->uncaught_exceptions > state_->uncaught_exceptions) FailChunk(state_, "exception");

@@ -381,7 +381,7 @@ TrackTask::~TrackTask() {
   if (t_ended || frame_->use.load(kRelaxed) != use_) return;                 // its thread ended, or what lay around it
   if (frame_->thread != thread) {
     frame_->guard_is_gone.store(true, kRelaxed);
-    CountMisuse("a task ended on another thread than it began on: it lasts until that one goes on");
+    CountMisuse("a task ended on another thread than it began on: it lasts until its own goes on");
     return;
   }
   ThreadTasks* const tasks = thread->tasks.load(kRelaxed);

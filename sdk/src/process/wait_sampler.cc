@@ -307,7 +307,7 @@ std::string_view WaitSampler::refusal() const noexcept {
     case ENOENT:
       return "this kernel does not show what a thread waits for";
     case EAGAIN:
-      return "a limit of tasks leaves too few for a thread of the sampler";
+      return "the limit of tasks leaves no room for the sampler";
     default:
       return "the kernel does not let this process see what its threads wait for";
   }

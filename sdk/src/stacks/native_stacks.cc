@@ -61,7 +61,7 @@ std::atomic<bool> g_is_left_to_interpreter{false};
 
 /// What the log says, by `NoStacks`.
 constexpr const char* kReasons[] = {
-    "it needs a C library that says in a handler whose code it is in (glibc 2.35), and x86-64 or aarch64",
+    "it needs glibc 2.35 or newer, and x86-64 or aarch64",
     "the program handles or ignores SIGURG (ROOT does: gSystem->ResetSignal(kSigUrgent, true) gives it back)",
     "the program has set another action for SIGURG, so sampling ended there",
     "a thread blocks SIGURG: it has no stacks",

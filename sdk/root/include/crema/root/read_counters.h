@@ -62,8 +62,8 @@ class ColumnBytes {
   std::map<std::string, std::int64_t, std::less<>> bytes_;
 };
 
-/// ROOT reports each read and each decompression to one `TVirtualPerfStats` per thread. This one counts, and tells the
-/// program's own, if there is one.
+/// ROOT reports each read and each decompression to one `TVirtualPerfStats` per thread. This one counts, and passes
+/// all on to the program's own, if there is one.
 class ReadCounters final : public TVirtualPerfStats {
  public:
   using Stats = TVirtualPerfStats;
