@@ -31,6 +31,28 @@ RecordLog RecordedWithAWarning(const std::function<void()>& body) {
   return logs[0];
 }
 
+TEST(Misuse, AVariableWithAValueThatMakesNoSenseIsNamed) {
+  const std::pair<const char*, const char*> kSenseless[] = {
+      {"CREMA_OFF", "true"},        {"CREMA_TRACE", "yes"},        {"CREMA_NO_ARGUMENTS", "2"}, {"CREMA_THREADS", "x"},
+      {"CREMA_TOTAL_EVENTS", "-1"}, {"CREMA_MAX_LOG_BYTES", "1G"}, {"CREMA_INTERVAL", "1s"},    {"CREMA_WAITS", "on"}};
+  for (const auto& [name, value] : kSenseless) {
+    const std::string directory = NewDirectory();
+    const ChildResult child =
+        RunInChild({{"CREMA_DIR", directory}, {name, value}}, [] { TrackMetrics metrics("ttbar"); });
+    EXPECT_EQ(child.errors, std::string("crema: ") + name + "=" + value + " makes no sense, and counts as not set\n");
+    EXPECT_EQ(ReadRecordLogs(directory).at(0).chunks.size(), 1u) << name;
+  }
+  const std::pair<const char*, const char*> kSensible[] = {
+      {"CREMA_OFF", "0"},           {"CREMA_TRACE", "1"},          {"CREMA_THREADS", "2"}, {"CREMA_THREADS", ""},
+      {"CREMA_MAX_LOG_BYTES", "0"}, {"CREMA_INTERVAL", "0.5"},     {"CREMA_WAITS", "off"}, {"CREMA_WAITS", "auto"},
+      {"CREMA_WAITS", "20"},        {"CREMA_TOTAL_EVENTS", "100"}, {"CREMA_STACKS", "0"}};
+  for (const auto& [name, value] : kSensible) {
+    const ChildResult child =
+        RunInChild({{"CREMA_DIR", NewDirectory()}, {name, value}}, [] { TrackMetrics metrics("a"); });
+    EXPECT_EQ(child.errors, "") << name << "=" << value;
+  }
+}
+
 template <class Guard>
 void EndOnAThreadWithoutGuards(std::unique_ptr<Guard> guard) {
   std::thread([&] { guard.reset(); }).join();

@@ -85,6 +85,23 @@ const char* GpuLibrary() noexcept { return Text("CUDA_INJECTION64_PATH"); }
 
 bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 
+const char* SenselessVariable() noexcept {
+  const auto is_set = [](const char* name) { return *Text(name) != '\0' && strcmp(Text(name), "0") != 0; };
+  for (const char* name :
+       {"CREMA_OFF", "CREMA_TRACE", "CREMA_SUMMARY", "CREMA_NO_ARGUMENTS", "CREMA_ALLOCATIONS", "CREMA_GPU"}) {
+    if (is_set(name) && !IsOne(name)) return name;
+  }
+  for (const char* name : {"CREMA_THREADS", "CREMA_TOTAL_EVENTS", "CREMA_MAX_LOG_BYTES"}) {
+    if (is_set(name) && !Integer(name).has_value()) return name;
+  }
+  for (const char* name : {"CREMA_STACKS", "CREMA_INTERVAL"}) {
+    if (is_set(name) && !Number(name).has_value()) return name;
+  }
+  const std::string_view waits = Text("CREMA_WAITS");
+  const bool is_word = waits.empty() || waits == "off" || waits == "auto";
+  return is_word || Number("CREMA_WAITS").has_value() ? nullptr : "CREMA_WAITS";
+}
+
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {
   SetDirectory(texts.directory, settings);
   settings->run_id.Append(CutOnCodePoint(TextOr(texts.run_id, "CREMA_RUN_ID"), kMaxPathBytes));

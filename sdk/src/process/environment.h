@@ -24,6 +24,8 @@ bool EnvironmentAsksForAllocations() noexcept;
 bool EnvironmentAsksForGpu() noexcept;
 /// CUDA_INJECTION64_PATH: the library that CUDA loads; empty: none.
 const char* GpuLibrary() noexcept;
+/// The first variable whose value makes no sense, so that it counts as not set; null: none.
+const char* SenselessVariable() noexcept;
 /// Whether CREMA_DIR is set.
 bool EnvironmentNamesDirectory() noexcept;
 /// Takes the options that the code gives, and the environment's for those that it leaves open. `others` gives the

@@ -262,6 +262,9 @@ Recorder* Start(const Settings& settings) {
               "; this process is not recorded"});
     return nullptr;
   }
+  if (const char* const name = SenselessVariable()) {
+    WarnOnce({name, "=", getenv(name), " makes no sense, and counts as not set"});
+  }
   recorder->throttled_start_ns = ThrottledNanoseconds();
   recorder->stacks.Start();
   StartAllocations(recorder.get());
