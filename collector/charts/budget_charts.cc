@@ -1,7 +1,6 @@
 // Where the core-seconds went, in which sections, the key figures with what is good and what is not, and what chunks
 // wait for together.
 
-#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/key_figures.h"

@@ -1,6 +1,5 @@
 #include "collector/charts/chart.h"
 
-#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"

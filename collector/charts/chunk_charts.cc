@@ -1,4 +1,3 @@
-#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"

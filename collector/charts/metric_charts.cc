@@ -1,6 +1,5 @@
 // Charts of metrics by name: Dask's fine metrics and activities; then datasets and files, and the user's own metrics.
 
-#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/diagnosis/between_runs.h"
 #include "collector/format/human_numbers.h"

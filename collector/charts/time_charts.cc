@@ -1,6 +1,5 @@
 #include "collector/charts/time_charts.h"
 
-#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/diagnosis/evidence.h"
 #include "collector/format/human_numbers.h"

@@ -1,6 +1,5 @@
 // Workers beside one another: maps of worker and time, small multiples, and how evenly they were busy.
 
-#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/time_charts.h"
 #include "collector/format/colours.h"

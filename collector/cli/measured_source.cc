@@ -11,7 +11,6 @@
 
 #include "collector/cli/measured_source.h"
 #include "collector/diagnosis/verdicts.h"
-#include "collector/engines/engines.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"

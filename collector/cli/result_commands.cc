@@ -7,7 +7,6 @@
 #include "absl/time/time.h"
 #include "collector/cli/doctor_command.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/subcommand.h"
 #include "collector/diagnosis/verdict_table.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/exports/export_format.h"

@@ -4,7 +4,6 @@
 #include "absl/strings/numbers.h"
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/subcommand.h"
 #include "collector/comparison/comparison.h"
 #include "collector/comparison/paired_change.h"
 #include "collector/exports/export_format.h"

@@ -3,7 +3,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "collector/diagnosis/between_runs.h"
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/words.h"

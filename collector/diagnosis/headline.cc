@@ -4,7 +4,6 @@
 #include "absl/strings/strip.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/verdicts.h"
-#include "collector/diagnosis/words.h"
 #include "collector/engines/engines.h"
 #include "collector/format/human_numbers.h"
 #include "collector/measurement/budget_parts.h"

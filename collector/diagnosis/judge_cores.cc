@@ -1,9 +1,7 @@
 // Verdicts that say "this part of the core-seconds is large"; then on the kernel, GPUs, and waiting in common.
 
 #include "absl/strings/match.h"
-#include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/verdicts.h"
-#include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"

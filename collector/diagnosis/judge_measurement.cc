@@ -1,9 +1,7 @@
 // Verdicts on the measurement itself, and the one that finds nothing to say.
 
-#include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/verdict_families.h"
-#include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/text.h"
 

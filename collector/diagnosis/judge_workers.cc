@@ -1,7 +1,5 @@
 // Verdicts on workers: their memory, and when they came; then failures, and events that go from thread to thread.
 
-#include "collector/diagnosis/evidence.h"
-#include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/diagnosis/words.h"

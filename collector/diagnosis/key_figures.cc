@@ -1,6 +1,5 @@
 #include "collector/diagnosis/key_figures.h"
 
-#include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/engines/engines.h"
 #include "collector/format/human_numbers.h"

@@ -3,11 +3,9 @@
 #include <set>
 
 #include "collector/diagnosis/chunk_size_advice.h"
-#include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/statistics/bounded_names.h"
 

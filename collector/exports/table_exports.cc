@@ -4,7 +4,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/exports/export_format.h"
-#include "collector/exports/missing_ranges.h"
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"

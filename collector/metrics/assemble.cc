@@ -2,7 +2,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/read_records.h"
-#include "collector/metrics/run_figures.h"
 #include "crema/version.h"
 
 namespace crema {

@@ -1,7 +1,6 @@
 #include "collector/records/record_parser.h"
 
 #include "collector/idioms/sequences.h"
-#include "collector/records/json_fields.h"
 #include "collector/records/record_fields.h"
 
 namespace crema {

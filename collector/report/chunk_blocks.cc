@@ -10,7 +10,6 @@
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/report/html.h"
-#include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
 
 namespace crema {

@@ -2,16 +2,12 @@
 
 #include <future>
 
-#include "collector/charts/chart.h"
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
-#include "collector/scaling/scaling_study.h"
-#include "crema/version.h"
 
 namespace crema {
 namespace {

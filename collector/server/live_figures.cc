@@ -1,7 +1,6 @@
 #include "collector/server/live_figures.h"
 
 #include "collector/format/human_numbers.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/metrics/run_figures.h"
 
 namespace crema {

@@ -4,9 +4,7 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/text.h"
 #include "collector/idioms/units.h"
-#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
-#include "collector/metrics/statistics/optional_sum.h"
 
 namespace crema {
 namespace {

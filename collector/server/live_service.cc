@@ -12,7 +12,6 @@
 #include "collector/engines/http_get.h"
 #include "collector/exports/export_format.h"
 #include "collector/idioms/descriptor.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 
 namespace crema {

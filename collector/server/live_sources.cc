@@ -5,12 +5,9 @@
 #include <cerrno>
 #include <system_error>
 
-#include "collector/compression/decompressed_file.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
-#include "collector/records/facts.h"
 #include "collector/sources/process_tree/tree_log.h"
-#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {

@@ -5,7 +5,6 @@
 #include "collector/prediction/prediction.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/terminal/terminal.h"
-#include "collector/terminal/terminal_box.h"
 
 namespace crema {
 namespace {

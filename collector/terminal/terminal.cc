@@ -7,7 +7,6 @@
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
-#include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 
 namespace crema {

@@ -5,7 +5,6 @@
 
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/normal_distribution.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {

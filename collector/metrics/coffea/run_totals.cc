@@ -1,7 +1,6 @@
 #include "collector/metrics/coffea/run_totals.h"
 
 #include "collector/format/human_numbers.h"
-#include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/idioms/units.h"
-#include "collector/records/tree_facts.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,7 +1,6 @@
 #include "chunk/chunk_line.h"
 
 #include "guards/span.h"
-#include "kernel/kernel_readings.h"
 #include "tasks/task_table.h"
 
 namespace crema::internal {

@@ -4,9 +4,6 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
-#include "process/own_descriptor.h"
-#include "process/wait_sampler.h"
-#include "storage/arena.h"
 #include "tasks/task_table.h"
 
 #ifdef _LIBCPP_VERSION

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "process/wait_sampler.h"
-
 namespace crema::internal {
 namespace {
 

@@ -6,11 +6,6 @@
 
 #include <iterator>
 
-#include "chunk/thread_state.h"
-#include "crema/internal/section_node.h"
-#include "process/own_descriptor.h"
-#include "process/process_recorder.h"
-
 namespace crema::internal {
 namespace {
 

@@ -6,13 +6,11 @@
 #include <cstdio>
 
 #include "chunk/thread_state.h"
-#include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
 #include "process/allocations.h"
 #include "process/environment.h"
 #include "process/exit_and_fork.h"
 #include "process/gpu.h"
-#include "process/own_descriptor.h"
 #include "tasks/task_table.h"
 
 namespace crema {
