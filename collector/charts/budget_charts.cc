@@ -159,8 +159,7 @@ std::map<std::string, double> SelfTimes(const Measurement* measurement) {
 
 Drawing DrawActivityBreakdown(const ChartInput& input) {
   const std::optional<BudgetRows> budget = ReadBudget(*input.measurement);
-  if (!budget.has_value())
-    return NotDrawn("no core-seconds were measured: " + input.measurement->WhyNotMeasured("core_seconds"));
+  if (!budget.has_value()) return NotDrawn(WhyNoRows("budget", *input.measurement));
   const std::optional<BudgetRows> other = input.baseline == nullptr ? std::nullopt : ReadBudget(*input.baseline);
   Json values = {{"groups", GroupColours(*budget)}};
   for (const BudgetPart& part : budget->parts) {
@@ -209,8 +208,7 @@ Drawing DrawEfficiencySummary(const ChartInput& input) {
     if (others[i].share.has_value())
       baselines.push_back({{"figure", label}, {"share", Rounded(100 * *others[i].share)}});
   }
-  if (bars.empty())
-    return NotDrawn("no key figure was measured: " + input.measurement->WhyNotMeasured("cpu_efficiency"));
+  if (bars.empty()) return NotDrawn(input.measurement->WhyNotMeasured("cpu_efficiency"));
   if (input.baseline != nullptr) finding += "; grey ticks: baseline";
   return {FilledTemplate("efficiency_summary", {{"figures", std::move(figures)},
                                                 {"top", top},
@@ -222,11 +220,10 @@ Drawing DrawEfficiencySummary(const ChartInput& input) {
 
 Drawing DrawContention(const ChartInput& input) {
   constexpr double kMilliseconds = 1e3;
-  if (input.measurement->contention.empty()) return NotDrawn("no chunk ended");
+  if (input.measurement->contention.empty()) return NotDrawn(WhyNoRows("contention", *input.measurement));
   const ContentionRow& found = input.measurement->contention.front();
-  if (found.points.empty() || !found.slope.has_value()) {
+  if (found.points.empty() || !found.slope.has_value())
     return NotDrawn(found.reason.empty() ? "not measured" : found.reason.str());
-  }
   const auto row = [](double lanes, double seconds) {
     return Json{{"lanes", Rounded(lanes)}, {"blocked", Rounded(kMilliseconds * seconds)}};
   };

@@ -6,11 +6,13 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/charts/charts_fixture.h"
 #include "collector/charts/drawing.h"
 #include "collector/format/colours.h"
+#include "collector/measurement/catalog.h"
 
 namespace crema {
 namespace {
@@ -142,6 +144,57 @@ TEST_F(AllCharts, OfAnEmptyDocumentThereAreReasonsOnly) {
     EXPECT_TRUE(chart.spec.is_null()) << chart.name << " draws what is not there";
     EXPECT_FALSE(chart.reason.empty()) << chart.name;
   }
+}
+
+/// Names of guards, options and sources that give a chart its figures.
+bool NamesWhatWouldFillIt(const std::string& reason) {
+  for (const char* remedy :
+       {"TrackMetrics", "TrackSection", "TrackEvent", "TrackActivity", "RecordCut", "SetFileInfo", "SetEvents",
+        "AddBytesRead", "crema run", "through its engine", "record logs of the SDK"}) {
+    if (reason.find(remedy) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_F(AllCharts, OfARunWithoutChunksEachNamesWhatWouldFillIt) {
+  document_ = {{"metrics", {{"cpu_efficiency", nullptr}, {"bytes_read_share", nullptr}}}};
+  for (const char* key : {"cpu_efficiency", "bytes_read_share", "core_seconds"}) {
+    document_["quality"]["not_measured"][key] = FindMetric(key)->why_null;
+  }
+  input_.baseline = nullptr;
+  for (const RunDetail* detail : {static_cast<const RunDetail*>(nullptr), &std::as_const(detail_)}) {
+    detail_ = RunDetail();
+    detail_.why_no_attempts = kNoChunk;
+    input_.detail = detail;
+    for (const Chart& chart : Made()) {
+      EXPECT_TRUE(NamesWhatWouldFillIt(chart.reason)) << chart.name << ": " << chart.reason;
+    }
+  }
+}
+
+TEST_F(AllCharts, OfChunksThatRecordedNothingEachNamesWhatWouldFillIt) {
+  document_ = Json::parse(R"({"metrics": {"wall_time": 10, "num_attempts": 4},
+    "datasets": [{"name": "ttbar"}], "files": [{"name": "a.root"}], "workers": [{"name": "node:1"}],
+    "timelines": {"worker_memory": {}}})");
+  detail_ = RunDetail();
+  detail_.over_time.busy_seconds = {4};
+  input_.baseline = nullptr;
+  for (const char* name : {"throughput_timeline", "runtime_vs_events", "memory_vs_events", "dataset_rates",
+                           "file_read_rates", "bytes_accessed_per_chunk", "read_rate_per_worker_heatmap", "cpu_heatmap",
+                           "memory_small_multiples", "activity_breakdown"}) {
+    measurement_ = MeasurementOf(document_);
+    const std::string reason = MakeChart(name, input_)->reason;
+    EXPECT_TRUE(NamesWhatWouldFillIt(reason)) << name << ": " << reason;
+    EXPECT_EQ(reason.find("no chunk was recorded"), std::string::npos) << name << ": " << reason;
+  }
+}
+
+TEST_F(AllCharts, ABudgetThatIsMissingIsNotCalledCoreSecondsThatAre) {
+  document_["budget"] = Json::array();  // as of roastcoffea, which has the cores but not when each worker lived
+  measurement_ = MeasurementOf(document_);
+  const std::string reason = MakeChart("activity_breakdown", input_)->reason;
+  EXPECT_EQ(reason, WhyNoRows("budget", measurement_));
+  EXPECT_EQ(reason.find("not measured"), std::string::npos) << reason;
 }
 
 TEST_F(AllCharts, WithoutDetailTheOthersAreStillDrawn) {

@@ -106,11 +106,9 @@ constexpr size_t kMostFailures = 2'000;
 constexpr size_t kMostLabels = 64;
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;  // everybody can distinguish so many colours
+constexpr size_t kMostColours = 5;  // everybody can distinguish so many colours
 
 bool HasAttempts(const ChartInput& input) { return input.detail != nullptr && input.detail->why_no_attempts.empty(); }
-
-std::string WhyNoDurations(const ChartInput& input) { return WhyNoChunks(input, "no chunk ended well"); }
 
 bool IsFailure(const DetailAttempt& attempt) {
   return attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kLost;
@@ -228,7 +226,7 @@ void AddFits(const RunDetail& detail, Json* values) {
     if (is_of_events && !is_other) fits.push_back(fit);
   }
   SortLargestFirst(&fits, &DetailFit::points);
-  if (fits.size() > kMostFits) fits.resize(kMostFits);
+  if (fits.size() > kMostColours) fits.resize(kMostColours);
   std::vector<std::string> lines;
   std::vector<std::string_view> colours;
   ShownNames names;
@@ -248,13 +246,10 @@ void AddFits(const RunDetail& detail, Json* values) {
   (*values)["lines"] = ColourScale(lines, colours);
 }
 
-constexpr char kNoEvents[] = "no event was recorded; TrackEvent records those of task frameworks";
-constexpr size_t kMostDatasets = 5;  // everybody can distinguish so many colours
-
 }  // namespace
 
 Drawing DrawChunkTimeline(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoChunks(input));
   const RunDetail& detail = *input.detail;
   const LaneCells lanes = LaneCellsOf(detail, kMostCells);
   const std::vector<std::string> labels = RowLabels(detail), slots = SlotNames(detail);
@@ -292,7 +287,7 @@ Drawing DrawChunkTimeline(const ChartInput& input) {
 }
 
 Drawing DrawFailuresTimeline(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoChunks(input));
   const RunDetail& detail = *input.detail;
   Json rows = Json::array();
   size_t failed = 0, lost = 0, repeated = 0;
@@ -320,7 +315,7 @@ Drawing DrawFailuresTimeline(const ChartInput& input) {
 
 Drawing DrawRuntimeDistribution(const ChartInput& input) {
   const ValueShape* shape = DurationsOf(input.detail);
-  if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
+  if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoChunks(input));
   const std::vector<std::string> slots = SlotNames(*input.detail);
   std::string finding = Counted(shape->count, "chunk", "chunks");
   std::vector<std::pair<double, std::string>> marks;
@@ -356,10 +351,10 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
 }
 
 Drawing DrawRuntimeVsEvents(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoChunks(input));
   const RunDetail& detail = *input.detail;
   const CountGrid* grid = detail.FindGrid("events", "duration_seconds");
-  if (grid == nullptr || grid->count == 0) return NotDrawn("no chunk has both a number of events and a duration");
+  if (grid == nullptr || grid->count == 0) return NotDrawn(WhyNoChunks(input, kNoEvents));
   Json values = GridValues(*grid, 1);
   const bool all = detail.is_exact && detail.attempts.size() <= kMostPoints;
   if (all) values.erase("cells");
@@ -378,10 +373,10 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
 }
 
 Drawing DrawMemoryVsEvents(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoChunks(input));
   const CountGrid* grid = input.detail->FindGrid("events", "rss_stop_bytes");
   if (grid == nullptr || grid->count == 0)
-    return NotDrawn("no chunk has both a number of events and its process's memory");
+    return NotDrawn("no chunk has both its process's memory and a number of events (SetEvents)");
   Json values = GridValues(*grid, 1.0 / kMebibyte);
   values.update({{"height", 280}, {"y title", "memory of the process at the chunk's end [MiB]"}});
   const auto slope = input.measurement->Metric("rss_slope");
@@ -391,12 +386,12 @@ Drawing DrawMemoryVsEvents(const ChartInput& input) {
 }
 
 Drawing DrawSlowestChunks(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoChunks(input));
   const RunDetail& detail = *input.detail;
   std::vector<const DetailAttempt*> slow = PlacesWhere(detail.attempts, [](const DetailAttempt& attempt) {
     return attempt.duration_ns.has_value() && attempt.state == AttemptState::kOk;
   });
-  if (slow.empty()) return NotDrawn(WhyNoDurations(input));
+  if (slow.empty()) return NotDrawn(WhyNoChunks(input));
   SortLargestFirst(&slow, [](const DetailAttempt* a) { return *a->duration_ns; });
   if (slow.size() > kMostSlow) slow.resize(kMostSlow);
   const std::vector<std::string_view> files(detail.files.begin(), detail.files.end());
@@ -437,9 +432,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
 Drawing DrawEventLatencies(const ChartInput& input) {
   std::vector<const EventLatencyRow*> rows =
       PlacesWhere(input.measurement->events, [](const EventLatencyRow& row) { return row.histogram.has_value(); });
-  if (rows.empty()) {
-    return NotDrawn(input.measurement->events.empty() ? kNoEvents : "the log does not hold all latencies");
-  }
+  if (rows.empty()) return NotDrawn(input, "events", "the log does not hold all latencies");
   SortLargestFirst(&rows, [](const EventLatencyRow* a) { return a->events.value_or(0); });
   const std::vector<double>& edges = rows.front()->histogram->edges;
   std::vector<double> below(edges.size() - 1);
@@ -450,7 +443,7 @@ Drawing DrawEventLatencies(const ChartInput& input) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const ValueHistogram& histogram = *rows[i]->histogram;
     if (histogram.edges != edges) continue;
-    const std::string dataset = i + 1 < kMostDatasets || rows.size() == kMostDatasets
+    const std::string dataset = i + 1 < kMostColours || rows.size() == kMostColours
                                     ? rows[i]->dataset.has_value() ? names.Of(rows[i]->dataset.str()) : "(no dataset)"
                                     : "other datasets";
     if (datasets.empty() || datasets.back() != dataset) datasets.push_back(dataset);
@@ -485,7 +478,8 @@ Drawing DrawEventLatencies(const ChartInput& input) {
 Drawing DrawEventLatencyTimeline(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
   const auto* lines = measurement.timelines.Find("event_latency");
-  if (lines == nullptr || lines->empty() || lines->front().second.size() < 2) return NotDrawn(kNoEvents);
+  if (lines == nullptr || lines->empty() || lines->front().second.size() < 2)
+    return NotDrawn(input, "events", "the log has too few latencies");
   struct Part {
     std::string_view key;
     std::string words;

@@ -151,7 +151,12 @@ Json SpecificationOf(const Chart& chart, const std::string& finding, const std::
   return spec;
 }
 
+Drawing NotDrawn(const ChartInput& input, std::string_view table, const std::string& otherwise) {
+  return NotDrawn(FindTable(table)->size(*input.measurement) > 0 ? otherwise : WhyNoRows(table, *input.measurement));
+}
+
 std::string WhyNoChunks(const ChartInput& input, const std::string& otherwise) {
+  if (!input.measurement->HasChunks()) return kNoChunk;
   if (input.detail == nullptr) return "the single chunks are not known: this is a measurement without its records";
   return input.detail->why_no_attempts.empty() ? otherwise : input.detail->why_no_attempts;
 }

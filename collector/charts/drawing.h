@@ -15,9 +15,13 @@ struct Drawing {
 };
 
 inline Drawing NotDrawn(std::string reason) { return {nullptr, "", std::move(reason)}; }
+/// The reason of the table that the chart draws, if it has no rows, else this one.
+Drawing NotDrawn(const ChartInput& input, std::string_view table, const std::string& otherwise);
 
 /// Why single chunks cannot be drawn: they are not known, or `otherwise`.
-std::string WhyNoChunks(const ChartInput& input, const std::string& otherwise);
+std::string WhyNoChunks(const ChartInput& input, const std::string& otherwise = "no chunk ended well");
+inline constexpr char kNoEvents[] = "no chunk recorded its number of events; call SetEvents in a chunk";
+inline constexpr char kNoBytesRead[] = "no chunk recorded how many bytes it read; call AddBytesRead in a chunk";
 
 /// The complete specification: schema, title, where the figures come from, theme. `chart`: its name, title and
 /// subtitle. `source_line`: which runs, measured by what. `body`: data and marks.

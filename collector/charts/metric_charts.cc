@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kMostFunctions = 20;
 constexpr size_t kMostActivities = 12;
-constexpr char kNoFine[] =
-    "no fine metrics and no activities: they come from a Dask scheduler with crema's plug-in, or from the SDK";
 constexpr std::string_view kTransfers = "between workers";
 constexpr std::string_view kInTasks = "inside tasks";
 constexpr char kOthers[] = "(others)";
@@ -127,7 +125,7 @@ Json Bars(const std::vector<NamedRate>& rates, std::string_view title, std::stri
 
 Drawing DrawFineByFunction(const ChartInput& input) {
   std::vector<FineSum> sums = ReadFine(*input.measurement, /*with_transfers=*/false);
-  if (sums.empty()) return NotDrawn(kNoFine);
+  if (sums.empty()) return NotDrawn(input, "fine", "no activity in seconds was recorded");
   const std::vector<std::string> functions = RankedNames(&FineSum::function, kMostFunctions, &sums);
   ShownNames function_names, activity_names;
   const Activities activities(RankedNames(&FineSum::activity, kMostActivities, &sums), &activity_names);
@@ -150,7 +148,7 @@ Drawing DrawFineByFunction(const ChartInput& input) {
 
 Drawing DrawFineByActivity(const ChartInput& input) {
   std::vector<FineSum> sums = ReadFine(*input.measurement, /*with_transfers=*/true);
-  if (sums.empty()) return NotDrawn(kNoFine);
+  if (sums.empty()) return NotDrawn(input, "fine", "no activity in seconds was recorded");
   const std::vector<std::string> activities = RankedNames(&FineSum::activity, 2 * kMostActivities, &sums);
   ShownNames names;
   Json rows = Json::array();
@@ -179,7 +177,7 @@ Drawing DrawDatasetRates(const ChartInput& input) {
     if (!row.event_rate.has_value()) continue;
     rates.push_back({row.name, *row.event_rate, baseline[row.name], HumanRate(*row.event_rate)});
   }
-  if (rates.empty()) return NotDrawn("no chunk recorded its number of events");
+  if (rates.empty()) return NotDrawn(input, "datasets", kNoEvents);
   SortLargestFirst(&rates, &NamedRate::value);
   if (rates.size() > kMostDatasets) rates.erase(rates.begin(), rates.end() - kMostDatasets);
   return {Bars(rates, "events per second of a busy lane [1/s]", "events"),
@@ -197,7 +195,7 @@ Drawing DrawFileReadRates(const ChartInput& input) {
     const double rate = *bytes / *seconds / 1e6;
     rates.push_back({row.name, rate, std::nullopt, fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
   }
-  if (rates.empty()) return NotDrawn("no chunk recorded how many bytes it read");
+  if (rates.empty()) return NotDrawn(input, "files", kNoBytesRead);
   SortBy(&rates, &NamedRate::value);
   const size_t all = rates.size();
   if (all > kMostFiles) rates.resize(kMostFiles);
@@ -231,7 +229,7 @@ Drawing DrawBytesAccessed(const ChartInput& input) {
   };
   add("bytes_read", "as stored", "data");
   add("bytes_uncompressed", "uncompressed", "wait");
-  if (names.empty()) return NotDrawn(WhyNoChunks(input, "no chunk recorded how many bytes it read"));
+  if (names.empty()) return NotDrawn(WhyNoChunks(input, kNoBytesRead));
   values["are few"] = values["values"].size() <= 20 * names.size();
   values["names"] = ColourScale(names, colours);
   values["legend"] = names.size() < 2 ? Json() : Json({{"symbolType", "stroke"}, {"symbolStrokeWidth", 3}});
@@ -249,9 +247,7 @@ Drawing DrawDataAccess(const ChartInput& input) {
         {{"what", label}, {"share", Rounded(100 * *share)}, {"words", HumanPercent(*share, 1)}, {"all", 100}});
     finding += fmt::format("{}{} of all {}", finding.empty() ? "" : ", ", HumanPercent(*share, 1), label);
   }
-  if (shares.empty())
-    return NotDrawn("how much of the files was read is not known: " +
-                    input.measurement->WhyNotMeasured("bytes_read_share"));
+  if (shares.empty()) return NotDrawn(input.measurement->WhyNotMeasured("bytes_read_share"));
   return {FilledTemplate("data_access_percentage", {{"shares", std::move(shares)}}),
           finding + " were read, mean over files"};
 }
@@ -360,7 +356,7 @@ Drawing DrawCutFlow(const ChartInput& input) {
                       {"total", RealOf(row.total_efficiency)},
                       {"words", words}});
   }
-  if (values.empty()) return NotDrawn("no cut was recorded; call RecordCut where events are selected");
+  if (values.empty()) return NotDrawn(WhyNoRows("cuts", *input.measurement));
   const bool is_logarithmic = least > 0 && least < kLeastSeenShare * first;
   Json filled = {{"title", "events after the cut"}, {"event labels", NumberLabels(first)}, {"dx", 5}};
   filled["mark"] = {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}};

@@ -289,7 +289,7 @@ Drawing DrawConcurrency(const ChartInput& input) {
   const Timeline open = SumOfSteps(measurement, "worker_open_chunks");
   const double wall_seconds = WallSeconds(measurement);
   if (open.empty() || !(wall_seconds > 0))
-    return NotDrawn("no chunk records: it is not known when which chunk was open");
+    return NotDrawn("it is not known when which chunk was open: " + WhyNoRows("contention", measurement));
   TimePanel panel = PanelWithBaseline(input, "chunks open at once", "worker_open_chunks");
   panel.AddFilledLine(open, "cpu", "chunks open");
   std::string finding = fmt::format("{} chunks open on average", HumanCount(MeanOf(open, wall_seconds)));
@@ -304,9 +304,8 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
   const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
   const double wall_seconds = WallSeconds(measurement);
-  if (active.empty() || !(wall_seconds > 0)) {
+  if (active.empty() || !(wall_seconds > 0))
     return NotDrawn("no scheduler reported how many tasks each worker had; measure the run through its engine");
-  }
   TimePanel panel = PanelWithBaseline(input, "tasks on workers", "worker_active_tasks");
   panel.AddFilledLine(active, "wait", "queued or executing");
   if (const Timeline executing = SumOfSteps(measurement, "worker_executing"); !executing.empty()) {
@@ -317,7 +316,7 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
 }
 
 Drawing DrawThroughput(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
+  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input));
   Json panels = Json::array();
   std::string finding;
   if (Json events = RatePanel(input, kEventRate); !events.is_null()) {
@@ -328,13 +327,13 @@ Drawing DrawThroughput(const ChartInput& input) {
     panels.push_back(std::move(data));
     finding += (finding.empty() ? "" : ", ") + HumanData(TotalOfBins(input.detail->over_time.bytes_read)) + " read";
   }
-  if (panels.empty()) return NotDrawn("no chunk recorded its events or how many bytes it read");
+  if (panels.empty()) return NotDrawn("no chunk recorded its events (SetEvents) or bytes read (AddBytesRead)");
   finding += " in " + HumanDuration(input.detail->seconds);
   return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 18}}), finding};
 }
 
 Drawing DrawProgressTail(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
+  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input));
   const TimeBins& bins = input.detail->over_time;
   const double all = TotalOfBins(bins.finished_chunks), seconds = input.detail->seconds;
   if (!(all > 0)) return NotDrawn("no chunk came to a result");
@@ -358,7 +357,7 @@ Drawing DrawProgressTail(const ChartInput& input) {
 }
 
 Drawing DrawActivityTimeline(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
+  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input));
   const TimeBins& bins = input.detail->over_time;
   const CoarseBins coarse(bins);
   const std::vector<double> busy = coarse.Sums(bins.busy_seconds), cpu = coarse.Sums(bins.cpu_seconds);

@@ -72,6 +72,7 @@ class HeatMap {
   Json cells_ = Json::array(), names_ = Json::array();
 };
 
+constexpr char kNotSampled[] = " was sampled as it ran: `crema run`, CREMA_INTERVAL=1 and some engines do it";
 constexpr size_t kMostPanels = 16;
 constexpr size_t kMostBars = 40;
 
@@ -123,17 +124,16 @@ Drawing DrawCpuHeatmap(const ChartInput& input) {
     if (const WorkerSeries* of = cores.Find(series.worker))
       map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of), 0, cpu.bin_seconds);
   }
-  if (map.empty()) return NotDrawn("no worker reported its CPU time while it ran");
+  if (map.empty()) return NotDrawn(input, "workers", absl::StrCat("no worker's CPU time", kNotSampled));
   const std::optional<double> average = measurement.Metric("worker_cpu_utilization_avg");
   return {map.Take({{"domain", {0, 100}}, {"clamp", true}}),
           (average.has_value() ? HumanPercent(*average) + " on average" : "grey: not there") + map.LeftOut()};
 }
 
 Drawing DrawReadRateHeatmap(const ChartInput& input) {
-  if (input.detail == nullptr) return NotDrawn(WhyNoChunks(input, ""));
+  const double all = input.detail == nullptr ? 0 : absl::c_accumulate(input.detail->by_worker.bytes_read, 0.0);
+  if (!(all > 0)) return NotDrawn(WhyNoChunks(input, kNoBytesRead));
   const WorkerGrid& grid = input.detail->by_worker;
-  double all = absl::c_accumulate(grid.bytes_read, 0.0);
-  if (!(all > 0)) return NotDrawn("no chunk recorded how many bytes it read");
   const auto bins = static_cast<size_t>(grid.bins);
   const size_t together = (bins + HeatMap::BinsFor(grid.rows.size()) - 1) / HeatMap::BinsFor(grid.rows.size());
   const double bin_seconds = grid.bin_seconds * static_cast<double>(together);
@@ -156,7 +156,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
 Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
   SeriesOfWorkers memory = ReadWorkerSeries(measurement, "worker_memory", 120);
-  if (memory.empty()) return NotDrawn("no worker reported its memory while it ran");
+  if (memory.empty()) return NotDrawn(input, "workers", absl::StrCat("no worker's memory", kNotSampled));
   const SeriesOfWorkers limits = ReadWorkerSeries(measurement, "worker_memory_limit", 120);
   const size_t all = memory.workers.size();
   std::map<std::string_view, double> peaks;  // the kernel's: higher than any sample
@@ -202,7 +202,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
 
 Drawing DrawWorkerBalance(const ChartInput& input) {
   std::vector<BalanceRow> rows = ReadBalance(*input.measurement);
-  if (rows.empty()) return NotDrawn("it is not known when workers were there and how many cores they had");
+  if (rows.empty()) return NotDrawn(input, "workers", "it is not known when workers were there, with how many cores");
   const size_t all = rows.size();
   const double most = rows.front().busy_share, least = rows.back().busy_share;
   if (all > kMostBars) rows.erase(rows.begin() + kMostBars / 2, rows.end() - kMostBars / 2);

@@ -223,10 +223,11 @@ class Show(unittest.TestCase):
         self.assertEqual(crema("run", "-q", "-o", measurement, "--", "true").returncode, 0)
         for table, text in (
             ("verdicts", "most verdicts need chunks (TrackMetrics)"),
-            ("chunk_fits", "a fit needs 8 ok ones of one dataset"),
+            ("chunk_fits", "put TrackMetrics around a chunk of work"),
             ("expected_time", "a fit needs 8 ok ones of one dataset"),
             ("chunk_size_advice", "a fit needs 8 ok ones of one dataset"),
-            ("budget", "no budget: no process recorded a chunk"),
+            ("budget", "no budget: no chunk was recorded; put TrackMetrics around a chunk of work"),
+            ("chunks", "put TrackMetrics around a chunk of work"),
             ("workers", "put TrackMetrics around a chunk of work"),
             ("hosts", "put TrackMetrics around a chunk of work"),
             ("threads", "put TrackMetrics around a chunk of work"),

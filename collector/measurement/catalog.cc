@@ -134,7 +134,6 @@ constexpr MetricEntry kRunMetrics[] = {
 
 // docs/metrics.md, "Workers and the process tree".
 
-constexpr std::string_view kNoWorkers = "no process recorded a chunk";
 constexpr std::string_view kNoSamples =
     "no worker's memory was sampled (the sampler is off, or the run was shorter than its interval)";
 constexpr std::string_view kNoLimit = "no worker with a memory limit was sampled";
@@ -146,14 +145,14 @@ constexpr std::string_view kNoGpuInTree =
 
 constexpr MetricEntry kWorkerMetrics[] = {
     {"avg_workers", "time_avg_workers", "count", "Workers", "Exact time average of live workers over the run.",
-     kNoWorkers},
-    {"peak_workers", "", "count", "Most workers", "Most workers alive at once.", kNoWorkers},
+     kNoChunk},
+    {"peak_workers", "", "count", "Most workers", "Most workers alive at once.", kNoChunk},
     {"mean_sampled_workers", "", "count", "Workers per sample", "Plain mean of the workers seen at each sample.",
      "no worker was sampled"},
-    {"core_seconds", "", "core s", "Core seconds", "Integral of live workers' cores over the run.", kNoWorkers},
-    {"total_cores", "", "cores", "Cores", "core_seconds / wall_time.", kNoWorkers},
-    {"peak_cores", "", "cores", "Most cores", "Most cores of live workers at once.", kNoWorkers},
-    {"cores_per_worker", "", "cores", "Cores per worker", "core_seconds / worker seconds.", kNoWorkers},
+    {"core_seconds", "", "core s", "Core seconds", "Integral of live workers' cores over the run.", kNoChunk},
+    {"total_cores", "", "cores", "Cores", "core_seconds / wall_time.", kNoChunk},
+    {"peak_cores", "", "cores", "Most cores", "Most cores of live workers at once.", kNoChunk},
+    {"cores_per_worker", "", "cores", "Cores per worker", "core_seconds / worker seconds.", kNoChunk},
     {"allocated_cores", "", "cores", "Allocated cores",
      "CPUs that the run was granted: by the batch system, else by the cgroup's quota, else by affinity. Each host "
      "counts once. run.allocated_cores_source says which.",
@@ -291,7 +290,7 @@ constexpr MetricEntry kChunkMetrics[] = {
     {"max_open_chunks", "", "count", "Most open chunks",
      "Largest number of chunks that one process had open at once. Above 1 these chunks share the process's memory "
      "figures.",
-     "no chunk was recorded"},
+     kNoChunk},
     {"section_coverage", "", "ratio", "Time inside sections",
      "1 - (time of owner threads outside all sections) / busy_time.", "no attempt has ended"},
     {"read_rate_mbs", "", "MB/s", "Read rate", "The metrics bytes_read (in B) / read_wall (in s) / 1e6.",
@@ -414,13 +413,13 @@ constexpr std::string_view kNoCores = "it needs chunks and the cores they ran on
 constexpr MetricEntry kEfficiencyMetrics[] = {
     {"cpu_efficiency", "", "ratio", "CPU efficiency",
      "chunk_cpu_time / core_seconds. CPU time in which a thread spins counts too: gpu_wait_cpu_seconds is part of it.",
-     "it needs CPU time of chunks and core seconds"},
+     "it needs CPU time of chunks (TrackMetrics) and core seconds"},
     {"core_efficiency", "", "ratio", "Cores busy",
      "Share of the core-seconds in which an attempt, or a helper of one, occupied the core. Threads beyond the number "
      "of cores occupy none. Without records it is busy_time / core_seconds.",
      kNoCores},
     {"speedup_factor", "", "ratio", "Speedup",
-     "lane_time / wall_time: the mean number of threads that worked for chunks.", "no chunk was recorded"},
+     "lane_time / wall_time: the mean number of threads that worked for chunks.", "no chunk ended"},
     {"cpu_speedup", "", "ratio", "Speedup, CPU", "chunk_cpu_time / wall_time.", "no attempt recorded its CPU time"},
     {"io_overhead_pct", "", "%", "Waiting in your code, blocked",
      "100 x (blocked time of owners and helpers) / lane_time. Without records it is 100 x noncpu / (cpu + noncpu) of "
@@ -446,10 +445,10 @@ constexpr MetricEntry kEfficiencyMetrics[] = {
 
 // docs/metrics.md, "Chunks: distributions": nine quantities of `ok` attempts ...
 constexpr ChunkQuantity kQuantities[] = {
-    {"chunk_duration", "s", "Chunk time", "wall time of a chunk", "no chunk was recorded"},
+    {"chunk_duration", "s", "Chunk time", "wall time of a chunk", "no chunk ended well"},
     {"chunk_cpu", "s", "Chunk CPU", "a chunk's part of `chunk_cpu_time`", "no chunk recorded its CPU time"},
     {"chunk_cpu_wait", "s", "Chunk CPU wait", "time the owner was ready to run without a CPU (schedstat run delay)",
-     "the kernel does not report the run delay (/proc/thread-self/schedstat), or no chunk was recorded"},
+     "the kernel does not report the run delay (/proc/thread-self/schedstat), or no chunk ended well"},
     {"chunk_blocked", "s", "Chunk blocked",
      "time without CPU in which the owner waited neither for it nor for its helpers: I/O, locks, the GIL, a GPU, sleep",
      "it needs CPU time and run delay, which no chunk recorded"},

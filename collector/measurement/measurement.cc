@@ -64,7 +64,6 @@ constexpr Table TableOf(std::string_view about, WhyEmpty empty, std::string_view
           [](const Measurement& measurement, size_t index) -> const void* { return &(measurement.*kRows)[index]; }};
 }
 
-constexpr char kNoChunk[] = "no chunk was recorded; put TrackMetrics around a chunk of work";
 constexpr char kNone[] = "nothing stands out in what was measured";
 
 std::string NoChunkNamesIt(const Measurement& measurement) { return measurement.HasChunks() ? "" : kNoChunk; }
@@ -176,7 +175,7 @@ constexpr Table kTables[] = {
         {"none: no chunk took far longer than its size explains", NoSlowChunks}),
     TableOf<&Measurement::chunk_fits>(
         "The robust fit of duration = fixed + slope x events of the ok attempts of each dataset, in each pass.",
-        {kNoChunk, TooFewChunks}),
+        {"no single chunk that ended well is known", NoChunkNamesIt}),
     TableOf<&Measurement::expected_time>(
         "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "
         "excess first, at most 500 of each. Only datasets with 8 ok attempts or more count.",

@@ -136,7 +136,8 @@ struct WhyEmpty {
 
 /// How a warning begins that says why a process took no stacks.
 inline constexpr char kNoNativeStacks[] = "stacks of native functions are missing: ";
-/// Why a run without chunks has no rows of functions and waits, and what to do.
+/// Why a run without chunks has no rows of chunks, or of functions and waits, and what to do.
+inline constexpr char kNoChunk[] = "no chunk was recorded; put TrackMetrics around a chunk of work";
 inline constexpr char kInsideNeedsGuards[] =
     "no chunk was recorded: stacks and waits need guards; put TrackMetrics around a chunk of work";
 

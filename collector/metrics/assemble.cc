@@ -114,7 +114,7 @@ void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& war
          "open chunk; these processes do not say which)",
          warnings);
   WarnIf(processes.records_without_room,
-         "{} values or records found no room in their processes: there was no memory, or a chunk had too many names",
+         "{} values or records were not kept: too many names in a chunk, a cut with invalid numbers, or no memory",
          warnings);
   WarnIf(processes.tasks_left_out,
          "{} tasks have no record, because the disk of their worker was short: what is known by task is too low",

@@ -395,7 +395,7 @@ TEST_F(MeasureSumsTest, DropsAreToldByTheirCause) {
   const std::string warnings = reported["quality"]["warnings"].dump();
   for (const char* sentence :
        {"1 guards were not used as they should be", "3 records could not be written (the disk was full",
-        "5 values or guards were given where no chunk was open", "11 values or records found no room",
+        "5 values or guards were given where no chunk was open", "11 values or records were not kept",
         "8 tasks have no record, because the disk of their worker was short"}) {
     EXPECT_THAT(warnings, HasSubstr(sentence));
   }

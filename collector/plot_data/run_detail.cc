@@ -717,7 +717,7 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
     detail.why_no_attempts = std::string(read.message());
   } else if (list.rows.empty()) {
     const bool is_summed = measurement.quality.summed_chunks.value_or(0) > 0;
-    detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
+    detail.why_no_attempts = is_summed ? "all chunks were summed; crema show --table quality says why" : kNoChunk;
   }
   SetBounds(measurement, list, &detail);
   detail.errors = detail.notes = {""};

@@ -472,7 +472,7 @@ TEST(ReadRunDetail, NumbersTheAttemptsAtAChunk) {
 
 TEST(ReadRunDetail, SaysWhyThereAreNoAttempts) {
   MadeRun run;
-  EXPECT_EQ(ReadRunDetail(run.Measured(10), run.Reader()).why_no_attempts, "no chunk was recorded");
+  EXPECT_EQ(ReadRunDetail(run.Measured(10), run.Reader()).why_no_attempts, kNoChunk);
   const RunDetail detail =
       ReadRunDetail(run.Measured(10), [](const OnAttempt&) { return absl::NotFoundError("m: has no records/"); });
   EXPECT_EQ(detail.why_no_attempts, "m: has no records/");

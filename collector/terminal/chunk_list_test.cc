@@ -96,7 +96,7 @@ TEST(RenderChunkList, SaysWhyThereIsNothing) {
   listing.near = "; did you mean ttbar?";
   EXPECT_EQ(RenderChunkList(listing, {100}), "none of 1 000 attempts meets the conditions; did you mean ttbar?\n");
   listing.seen = 0;
-  EXPECT_EQ(RenderChunkList(listing, {100}), "no chunk was recorded\n");
+  EXPECT_EQ(RenderChunkList(listing, {100}), "no chunk was recorded; put TrackMetrics around a chunk of work\n");
 }
 
 TEST(RenderChunkList, SaysHowManyAreNotInIt) {

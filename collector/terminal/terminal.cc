@@ -74,10 +74,14 @@ void AddPlain(std::string_view name, const Measurement& measurement, const Termi
   }
   if (cells.rows.empty()) return AddNote(WhyNoRows(name, measurement), style, text);
   AddTable(TableOf(cells), style, text);
+  const auto has_no_fit = [](const ChunkFitRow& row) { return !row.fixed_seconds.has_value(); };
+  if (name == "chunk_fits" && absl::c_any_of(measurement.chunk_fits, has_no_fit))
+    AddNote("a fit needs chunks with different numbers of events (SetEvents)", style, text);
 }
 
 /// The distributions, one row each, from the keys of `metrics`.
 void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
+  if (!measurement.HasChunks()) return AddNote(kNoChunk, style, text);
   DocumentTable table;
   table.text.columns.push_back({"of ok attempts", Align::kLeft});
   for (std::string_view statistic : kShownStatistics) {
@@ -95,6 +99,7 @@ void AddChunks(const Measurement& measurement, const TerminalStyle& style, std::
     table.text.rows.push_back(std::move(row));
   }
   AddTable(table, style, text);
+  if (!measurement.Metric("chunk_duration_mean")) AddNote(WhyNoRows("chunk_fits", measurement), style, text);
   AddTitle("stragglers", style, text);
   AddPlain("stragglers", measurement, style, text);
   if (measurement.attributes.empty()) return;
@@ -284,7 +289,7 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
   if (listing.seen == 0 && listing.summed > 0) return text;
   if (listing.rows.empty()) {
     AddNote(listing.seen == 0
-                ? "no chunk was recorded"
+                ? kNoChunk
                 : fmt::format("none of {} meets the conditions{}", Counted(listing.seen, "attempt", "attempts"),
                               DisplayText(listing.near, style)),
             style, &text);

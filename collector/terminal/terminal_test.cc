@@ -351,13 +351,35 @@ TEST(RenderTable, SaysWhyTheProgramHasNoStacks) {
 
 TEST(RenderTable, SaysHowManyChunksAFitNeeds) {
   Json document = Document("healthy");
-  for (const char* table : {"chunk_fits", "expected_time", "chunk_size_advice"}) {
+  for (const char* table : {"expected_time", "chunk_size_advice"}) {
     document[table] = Json::array();
     EXPECT_EQ(RenderTable(document, table, {}).value(), "too few chunks: a fit needs 8 ok ones of one dataset\n");
   }
   document["metrics"]["num_attempts"] = nullptr;
-  EXPECT_THAT(RenderTable(document, "chunk_fits", {}).value(),
+  EXPECT_THAT(RenderTable(document, "expected_time", {}).value(),
               AllOf(HasSubstr("put TrackMetrics"), HasSubstr("8 ok ones")));
+}
+
+TEST(RenderTable, SaysWhyADatasetHasNoFit) {
+  Json document = Document("healthy");
+  document["chunk_fits"] = {{{"dataset", "ttbar"}, {"attempts", 4}, {"fixed_seconds", 1.5}}};
+  EXPECT_THAT(RenderTable(document, "chunk_fits", {}).value(), Not(HasSubstr("SetEvents")));
+  document["chunk_fits"][0]["fixed_seconds"] = nullptr;
+  EXPECT_THAT(RenderTable(document, "chunk_fits", {}).value(), HasSubstr("different numbers of events (SetEvents)"));
+  document["chunk_fits"] = Json::array();
+  EXPECT_EQ(RenderTable(document, "chunk_fits", {}).value(), "no single chunk that ended well is known\n");
+}
+
+TEST(RenderTable, OfChunksSaysWhyThereAreNone) {
+  Json document = Document("healthy");
+  document["chunk_fits"] = Json::array();
+  document["metrics"]["chunk_duration_mean"] = 0.5;
+  EXPECT_THAT(RenderTable(document, "chunks", {}).value(), Not(HasSubstr("that ended well")));
+  document["metrics"]["chunk_duration_mean"] = nullptr;
+  EXPECT_THAT(RenderTable(document, "chunks", {}).value(), HasSubstr("no single chunk that ended well is known"));
+  document["metrics"]["num_attempts"] = nullptr;
+  EXPECT_EQ(RenderTable(document, "chunks", {}).value(),
+            "no chunk was recorded; put TrackMetrics around a chunk of work\n");
 }
 
 TEST(RenderTable, SaysWhatVerdictsNeed) {

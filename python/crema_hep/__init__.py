@@ -12,7 +12,7 @@ Guards do nothing unless recording is on (CREMA_DIR, `crema run`, `enable`, `Met
 standard library. docs/python.md is the guide.
 """
 
-from .requirements import check_python
+from .requirements import check_python, missing_package
 
 check_python()  # first: an old Python cannot read the modules below
 
@@ -58,8 +58,10 @@ def __getattr__(name):
     if name == "root":
         return importlib.import_module(".root", __name__)
     if name in _OF_DASK:
-        from . import dask_backend
-
+        try:
+            from . import dask_backend
+        except ModuleNotFoundError as error:
+            raise missing_package(error, f"crema_hep.{name}") from error
         return getattr(dask_backend, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -8,6 +8,8 @@ the directory `output`. The object may also have `plan(events)`, for people who 
 import importlib
 import typing
 
+from .requirements import missing_package
+
 
 class Backend(typing.NamedTuple):
     module: str  # imported at its first use: it may need a package that is not installed
@@ -39,11 +41,19 @@ def name_of(client, backend):
 
 
 def backend_of(collector):
-    """The backend that the collector names. Raises ValueError if there is none, or if it needs a client."""
+    """The backend that the collector names. Raises ValueError if there is none, or if it needs a client, and
+    ImportError if it needs a package that is not installed."""
     name = name_of(collector.client, collector.backend)
     if name not in BACKENDS:
         raise ValueError(f"Unsupported backend: {name}: use {' or '.join(repr(known) for known in BACKENDS)}")
     backend = BACKENDS[name]
     if backend.needs_client and collector.client is None:
         raise ValueError(f"backend {name!r} needs a Client, or an executor that has one: else use backend='local'")
-    return importlib.import_module(backend.module, __package__).backend_of(collector)
+    if backend.needs_client and isinstance(collector.client, str):
+        remedy = f"backend={collector.client!r}" if collector.client in BACKENDS else f"Client({collector.client!r})"
+        raise ValueError(f"backend {name!r} needs a Client, not the text {collector.client!r}: use {remedy}")
+    try:
+        return importlib.import_module(backend.module, __package__).backend_of(collector)
+    except ModuleNotFoundError as error:
+        instead = "backend='local' measures this process and its children without it"
+        raise missing_package(error, f"backend {name!r}", instead) from error

@@ -62,8 +62,13 @@ def collect_on(client, paths, output, *, timeout=600.0):
     `paths` are directories as `crema collect` takes them. On each host one worker reads those that the host has.
     Workers need crema_hep with its program; the scheduler does not. Hosts that share a disk may find the same logs:
     each log counts once. Returns {host: why nothing came from it}, empty if all went well. `timeout`: seconds for all
-    hosts together. Raises ProgramError if no host has records or if the merge fails, and TimeoutError.
+    hosts together. Raises ProgramError if no host has records or if the merge fails, TimeoutError, and TypeError for
+    wrong arguments.
     """
+    if not hasattr(client, "asynchronous"):
+        raise TypeError(f"crema: collect_on needs a Client of Dask, not this {type(client).__name__}")
+    if isinstance(paths, (str, pathlib.PurePath)):
+        raise TypeError("crema: collect_on takes a list of paths: put the path in brackets")
     if client.asynchronous:
         raise program.ProgramError("crema: collect_on needs a synchronous Client: asynchronous=True is not supported")
     workers = _workers_by_host(client)

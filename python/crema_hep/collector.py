@@ -184,7 +184,9 @@ class MetricsCollector:
         self.coffea_report = report
         if report is not None:
             self._reports.append(report)
-        if custom_metrics is not None:
+        if custom_metrics is not None and not isinstance(custom_metrics, collections.abc.Mapping):
+            warn(f"crema: custom_metrics are a dictionary by dataset, not this {type(custom_metrics).__name__}")
+        elif custom_metrics is not None:
             self.custom_metrics = custom_metrics
         self._measurement = None
 
@@ -202,7 +204,12 @@ class MetricsCollector:
     def set_chunk_metrics(self, chunk_metrics) -> None:
         """Takes chunks as another tool recorded them. crema's own records win, and a warning reports a difference. If
         crema has no records, it uses the sums of these chunks, with a warning."""
-        self._reported_chunks = list(chunk_metrics or ())
+        chunks = list(chunk_metrics or ()) if hasattr(chunk_metrics or (), "__iter__") else [chunk_metrics]
+        if chunks and not any(isinstance(chunk, dict) for chunk in chunks):
+            kind = type(chunk_metrics).__name__
+            warn(f"crema: set_chunk_metrics takes roastcoffea's list of dictionaries, not this {kind}")
+            return
+        self._reported_chunks = chunks
         self._measurement = None
 
     def extract_metrics_from_output(self, output) -> None:

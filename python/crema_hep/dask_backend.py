@@ -45,6 +45,8 @@ def _call_cluster(client, function, *arguments, seconds=CALL_SECONDS, **named):
 
 def _why_refused(client) -> str | None:
     """Why this cluster cannot be measured; None if it can."""
+    if not hasattr(client, "asynchronous"):
+        return f"this {type(client).__name__} is not a Client of Dask: give it distributed.Client(...)"
     if client.asynchronous:
         return "a Client with asynchronous=True cannot be measured: use another one, or attach from another process"
     worker_module = sys.modules.get("distributed.worker")
@@ -332,10 +334,16 @@ def get_span_metrics(
     after the end of the span, or the activities cover 0.999 of Dask's own compute time. After `max_retries` x
     `retry_delay` seconds, returns what there is. Empty if the span never existed. Raises TimeoutError if the scheduler
     does not answer. Raises RuntimeError if the scheduler has another version of Python, which the pickled function may
-    crash. `span_info`: `{"id": ...}`, as `create_span` gives it."""
+    crash, or if `client` is not a client. `span_info`: `{"id": ...}`, as `create_span` gives it."""
+    if not isinstance(span_info, dict):
+        raise TypeError(
+            f"crema: span_info is {{'id': ...}}, as create_span gives it, not this {type(span_info).__name__}"
+        )
     span_id = span_info.get("id")
     if span_id is None:
         return {}
+    if not hasattr(client, "asynchronous"):
+        raise RuntimeError(f"crema: {_why_refused(client)}")
     there = _call_cluster(client, client.scheduler.versions)["host"]["python"]
     if there.split(".")[:2] != [str(part) for part in sys.version_info[:2]]:
         raise RuntimeError(f"crema: the scheduler has Python {there}: use a client with the same version")

@@ -105,7 +105,7 @@ def _what_is_not_measured(function) -> str:
     if isinstance(function, type):
         return "a class"
     if not callable(function):
-        return f"a {type(function).__name__}"
+        return "not a function"
     if not inspect.isroutine(function) and not hasattr(type(function), "__get__"):
         return "an object"  # a wrapper would not have its type, nor see changes of it
     call = function if inspect.isroutine(function) else type(function).__call__

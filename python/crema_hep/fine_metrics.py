@@ -29,6 +29,8 @@ def extract_per_task_metrics(span_metrics) -> dict:
 
     Seconds are under the activity's name, as in roastcoffea; other units have keys such as `disk-read (bytes)`.
     """
+    if not hasattr(span_metrics, "items"):
+        raise TypeError(f"crema: this takes span metrics (get_span_metrics), not this {type(span_metrics).__name__}")
     per_task = {}
     for key, value in span_metrics.items():
         key = _as_tuple(key)

@@ -3,14 +3,17 @@
 import html
 import itertools
 import json
+import os
 import pathlib
 import shutil
 import time
 
 from . import dataframe, program, reference_shapes
 from .fine_metrics import span_metrics
+from .requirements import missing_package
 
 _DOCUMENT = "measurement.json"
+_SCHEMA = "crema.measurement/1"  # docs/measurements.md
 _BATCH = 1000  # how many rows are read at once
 _TIMES_NS = range(2**63)  # since 1970
 _MOST_SECONDS = 1e10  # in a timeline
@@ -141,9 +144,13 @@ class Measurement:
 
     def rows(self, name) -> list:
         """A table as a list of dictionaries. Raises ValueError for an unknown name."""
-        if name not in (*_TABLES, "chunks"):
-            raise ValueError(f"crema: a measurement has no table {name!r}: there are {', '.join(_TABLES)}, chunks")
+        self._check(name)
         return getattr(self, name)
+
+    @staticmethod
+    def _check(table) -> None:
+        if table not in (*_TABLES, "chunks"):
+            raise ValueError(f"crema: a measurement has no table {table!r}: there are {', '.join(_TABLES)}, chunks")
 
     def table(self, name):
         """A table's rows: a pandas DataFrame if pandas is installed, else a list of dictionaries."""
@@ -159,11 +166,13 @@ class Measurement:
         return dataframe.dataframe(self._rows_of_chunks() if is_large else self.rows(name))
 
     def arrow(self, name):
-        """A table as a pyarrow.Table. Raises ImportError if pandas or pyarrow is not installed."""
+        """A table as a pyarrow.Table. Raises ImportError if pandas or pyarrow is not installed, and ValueError for an
+        unknown name."""
+        self._check(name)
         try:
             import pyarrow
-        except ImportError as error:
-            raise ImportError("crema: an Arrow table needs pyarrow: pip install pyarrow") from error
+        except ModuleNotFoundError as error:
+            raise missing_package(error, "an Arrow table") from error
         return pyarrow.Table.from_pandas(self.dataframe(name), preserve_index=False)
 
     def to_parquet(self, path, name="chunks") -> None:
@@ -195,12 +204,16 @@ class Measurement:
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
         """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.
 
-        Replaces a measurement of that name. Raises FileExistsError if anything else is there.
+        Replaces a measurement of that name. Raises FileExistsError if anything else is there, or if `output_dir` is a
+        file.
         """
         target = pathlib.Path(output_dir, measurement_name or time.strftime("%Y-%m-%d_%H-%M-%S"))
         if target.exists() and not (target / _DOCUMENT).is_file():
             raise FileExistsError(f"crema: {target} exists, and is not a measurement: choose another name")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise FileExistsError(f"crema: {target.parent} is not a directory: choose another output_dir") from error
         copy = target.with_name(f".{target.name}.{time.time_ns()}")
         if (self.source / _DOCUMENT).is_file():
             shutil.copytree(self.source, copy)
@@ -226,8 +239,10 @@ def load(path) -> Measurement:
     """The measurement in `path`. For record logs, or another source of `crema show`, the measurement of what they hold
     now.
 
-    Raises ProgramError, a RuntimeError, with one line that says what is wrong.
+    Raises ProgramError, a RuntimeError, with one line that says what is wrong, and TypeError if `path` is not a path.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"crema: load takes a path, not this {type(path).__name__}")
     file = pathlib.Path(path, _DOCUMENT)
     if not file.is_file():
         return Measurement(path, json.loads(program.run("show", path, "--json", "-q")))
@@ -235,6 +250,10 @@ def load(path) -> Measurement:
         document = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise program.ProgramError(f"crema: {file}: not JSON ({error}): make the measurement again") from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if isinstance(schema, str) and schema != _SCHEMA:  # in the program's words
+        reason = f"its schema is {schema}, but this crema reads {_SCHEMA}; read it with the crema that wrote it"
+        raise program.ProgramError(f"crema: {file}: {reason}")
     problem = _what_is_wrong(document)
     if problem:
         raise program.ProgramError(f"crema: {file}: not a measurement: {problem}; make it again")
@@ -245,6 +264,8 @@ def _what_is_wrong(document) -> str:
     """Why a document is not a measurement; empty if it is one. Parts that it lacks count as empty."""
     if not isinstance(document, dict) or not all(isinstance(document.get(part), dict) for part in ("run", "metrics")):
         return "it has no run and metrics"
+    if not isinstance(document.get("schema"), str):
+        return "it has no schema"
     for part in ("definitions", "quality", "timelines"):
         if not isinstance(document.get(part) or {}, dict):
             return f"its {part} is not an object"

@@ -4,6 +4,7 @@ import os
 
 from .local_backend import LocalBackend
 from .notice import warn
+from .requirements import missing_package
 
 
 class ParslBackend(LocalBackend):
@@ -45,8 +46,10 @@ class ParslBackend(LocalBackend):
     def _executors(self):
         """The executors that run tasks, and whether they are monitored: those of the loaded Parsl, or else those that
         Coffea will load."""
-        import parsl
-
+        try:
+            import parsl
+        except ModuleNotFoundError as error:
+            raise missing_package(error, "backend 'parsl'") from error
         try:
             kernel = parsl.dfk()
         except parsl.errors.NoDataFlowKernelError:

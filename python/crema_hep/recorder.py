@@ -50,15 +50,17 @@ def enable(
         options.directory = library.encoded_or_none(os.fspath(directory) if directory is not None else None)
         options.run_id = library.encoded_or_none(run_id)
         options.pass_ = library.encoded_or_none(pass_)
-        options.threads = int(threads or 0)
+        options.threads = _number("threads", threads, int)
         options.trace = 1 if trace else 0
-        options.total_events = int(total_events or 0)
+        options.total_events = _number("total_events", total_events, int)
         options.no_arguments = 1 if record_arguments is False else 0
         if interval:
-            options.interval_seconds = float(interval)
+            options.interval_seconds = _number("interval", interval, float)
         elif interval is not None or os.environ.get("CREMA_INTERVAL", "0") == "0":
             options.interval_seconds = -1
         is_on = bool(_enable(ctypes.byref(options)))
+        if not (is_on or directory or named_directory() or os.environ.get("CREMA_OFF") == "1") and library.IS_LOADED:
+            raise ValueError("give it a directory, or set CREMA_DIR")
         stacks = sys.modules.get("crema_hep.stacks")  # otherwise the package already begins with it when it is imported
         if stacks is not None:
             stacks.begin_if_asked()
@@ -70,6 +72,13 @@ def enable(
             raise
         say(f"crema: cannot enable recording: {library.text_of(error)}")
         return False
+
+
+def _number(name, value, kind):
+    try:
+        return kind(value or 0)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is a number, not {value!r}") from None
 
 
 def disable() -> None:

@@ -2,6 +2,9 @@
 crema's, and Coffea's plan of the chunks to come."""
 
 import math
+import numbers
+
+_PLANS = "a plan is the list of chunks of Runner.preprocess, or a number of events by dataset"
 
 
 def _known(chunks, name) -> list:
@@ -22,14 +25,24 @@ def _without_unknown(fields) -> dict:
 
 
 def planned_events(plan) -> dict[str, int]:
-    """Events by dataset, from such a mapping or from Coffea's chunks."""
+    """Events by dataset, from such a mapping or from Coffea's chunks. Raises TypeError or ValueError for anything
+    else."""
     if hasattr(plan, "items"):
-        return {str(dataset): int(events) for dataset, events in plan.items()}
-    if iter(plan) is plan:
+        rows = list(plan.items())
+    elif not hasattr(plan, "__iter__"):
+        raise TypeError(f"{_PLANS}; this {type(plan).__name__} is neither")
+    elif iter(plan) is plan:
         raise TypeError("the plan must be a list: reading this one would use up the chunks that the run needs")
+    else:
+        try:
+            rows = [(chunk.dataset, int(chunk.entrystop) - int(chunk.entrystart)) for chunk in plan]
+        except (AttributeError, TypeError, ValueError) as error:
+            raise TypeError(f"{_PLANS}; this {type(plan).__name__} is neither") from error
     events: dict[str, int] = {}
-    for chunk in plan:
-        events[chunk.dataset] = events.get(chunk.dataset, 0) + int(chunk.entrystop) - int(chunk.entrystart)
+    for dataset, count in rows:
+        if not isinstance(count, numbers.Real) or not 0 <= count < 1 << 63:  # also false for NaN
+            raise ValueError(f"the plan of {dataset} is {count!r}, which is not a number of events")
+        events[str(dataset)] = events.get(str(dataset), 0) + int(count)
     return events
 
 

@@ -4,6 +4,7 @@ import os
 import sys
 
 OLDEST_PYTHON = (3, 10)
+_BROUGHT_BY = {"cloudpickle": "distributed", "dask": "distributed", "uproot": "coffea"}
 OLDEST_GLIBC = (2, 34)  # of the wheel's native parts; AlmaLinux 9
 
 
@@ -19,6 +20,18 @@ def check_python(found=sys.version_info):
             f"({sys.executable}): make an environment with a newer one, `python3.12 -m venv ENVIRONMENT`, "
             "and install the wheel there"
         )
+
+
+def missing_package(error, what, instead=""):
+    """The error to raise instead of a ModuleNotFoundError: what needs the package, how to install it, and what works
+    without it."""
+    package = str(error.name).split(".")[0]
+    if package != error.name:  # a part of it is missing
+        text = f"crema: {what} needs another version of {package} ({error}): pip install --upgrade {package}"
+    else:
+        package = _BROUGHT_BY.get(package, package)
+        text = f"crema: {what} needs {package}: pip install {package}"
+    return ModuleNotFoundError(text + (f"; {instead}" if instead else ""), name=error.name)
 
 
 def glibc_version():

@@ -32,7 +32,7 @@ def record_cut(name, events, sum_of_weights=None, *, parent=None, seen=None, flo
 
     `parent`: the cut whose events these are, by its name (recorded before, on this thread) or its path ("jets/MET");
     `seen`: how many events the cut was asked about, if not all that passed the parent; `flow`: which of several cut
-    flows. Cuts without any of them are a list."""
+    flows. Cuts without any of them are a list. A negative number of events is dropped, and the measurement warns."""
     events, weights = library.number(events), library.number(sum_of_weights)
     if events is None or not abs(events) < 1 << 63:  # also false for NaN
         return
