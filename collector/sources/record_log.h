@@ -52,7 +52,7 @@ struct RecordLogs {
   bool all_runs = false;      ///< asked for: logs are read whole, whatever runs their processes are of
 };
 
-/// The schemes of all engines' addresses: `dask:// or ...`.
+/// The schemes of all engines' addresses.
 std::string Schemes();
 
 /// For a source that does not exist: how an address is written, where it is one, or the names of entries beside a path.
