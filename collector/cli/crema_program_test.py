@@ -77,11 +77,18 @@ class Program(unittest.TestCase):
             (["export", "a", "--to", "perfeto", "-o", "b"], "did you mean perfetto?"),
             (["verdict", "a", "--fail-on", "long_tail"], "did you mean long-tail?"),
             (["run", "./analysis", "-n", "3"], "crema run -- ./analysis"),
+            (["run", "-o", "out", "sleep", "1"], "as in `crema run -o out -- sleep 1`"),
             (["run", "--stack", "--", "true"], "did you mean --stacks?"),
             (["report", "a", "b"], "`b` is one argument too many"),
             (["show", "a", "--run"], "--run needs a value (TEXT)"),
             (["show", "a", "--top"], "--top needs a value (N, 1 to 100000)"),
             (["show", "a", "--sort"], "--sort needs a value (FIELD)"),
+            (["collect", "a", "-o", "b", "-o", "c"], "--output is given twice"),
+            (["show", "a", "--top", "3", "--top", "4"], "--top is given twice"),
+            (["collect", "a", "--out", "b"], "there is no option `--out`; did you mean --output"),
+            (["export", "a", "-o", "b", "--format", "csv"], "there is no option `--format`"),
+            (["serve", "a", "--port", "70000"], "--port takes"),
+            (["plot", "a", "chunk_timeline", "-o", "b.jpg"], "the file must end in .png, .svg, .pdf or .json"),
             (["-q", "show", "a"], "put `-q` behind the command"),
             (["help"], "there is no command `help`; did you mean --help"),
             (["version"], "there is no command `version`; did you mean --version"),
@@ -122,6 +129,32 @@ class Program(unittest.TestCase):
             result = crema(*arguments)
             self.assertEqual(result.returncode, 1, arguments)
             self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
+
+
+class UnusableSources(unittest.TestCase):
+    def test_are_named_with_the_remedy(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            here = pathlib.Path(scratch)
+            for name in ("kept/measurement.json", "run.tar.gz", "log.txt"):
+                (here / name).parent.mkdir(exist_ok=True)
+                (here / name).write_text('{"schema": "crema.measurement/1"}')
+            process = '{"type":"process","schema":"crema.records/1"}'
+            (here / "log.txt").write_text(process + "\n")
+            for arguments, remedy in (
+                (["top", "kept"], "is a measurement without its records; `crema show` prints it"),
+                (["serve", "kept"], "is a measurement without its records"),
+                (["show", "http://127.0.0.1:8787/status"], "as an address, write dask://HOST:PORT"),
+                (["top", "tcp://127.0.0.1:8786"], "as an address, write dask://HOST:PORT"),
+                (["top", "dask://http://127.0.0.1:8787/status"], "write dask://HOST:PORT"),
+                (["collect", "run.tar.gz", "-o", "out"], "is an archive; unpack it"),
+                (["collect", "log.txt", "-o", "out"], "give it a name that ends in .jsonl"),
+                (["history", "kept/measurement.json"], "give directories"),
+                (["history", "kept", "--metric", "wall"], "there is no metric `wall`"),
+                (["report", "kept", "-o", "log.txt/report.html"], "log.txt/report.html: cannot be written"),
+            ):
+                done = subprocess.run([CREMA, *arguments], cwd=here, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 1, (arguments, done.stderr))
+                self.assertIn(remedy, done.stderr, arguments)
 
 
 class EmptyPaths(unittest.TestCase):

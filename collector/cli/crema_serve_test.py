@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -294,6 +295,14 @@ class Top(ServeTestCase):
         process.send_signal(signal.SIGWINCH)
         self.assertEqual(process.wait(PATIENCE), 0)
         os.close(slave)
+
+    def test_ends_with_a_run_without_guards(self):
+        with tempfile.TemporaryDirectory() as out:
+            subprocess.run([CREMA, "run", "-q", "-o", f"{out}/plain", "--", "true"], check=True, env=environment())
+            command = [CREMA, "top", f"{out}/plain"]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE)
+            self.assertRegex(done.stdout, r"finished · 0 chunks[^\n]*\n$")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_prints_lines_where_there_is_no_terminal(self):
         log = GrowingLog(self.logs)

@@ -71,6 +71,7 @@ int RunExport(const ExportOptions& options) {
   std::error_code error;
   if (is_of_missing && std::filesystem::file_size(options.path, error) <= 3) {  // {}
     if (!options.output.quiet) std::fputs("crema: every chunk that is known has its result: nothing is left\n", stderr);
+    std::fputs(NextReport(options.output, opened.Named(), STDERR_FILENO).c_str(), stderr);
     return kExitDone;
   }
   std::fputs(NextStep(options.output, fmt::format(format->opens, ShellWord(options.path)), "", STDERR_FILENO).c_str(),
