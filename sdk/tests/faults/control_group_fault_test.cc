@@ -132,7 +132,7 @@ TEST(ControlGroupFault, ItMayStartNoMoreThreads) {
     ASSERT_EQ(run.logs.size(), 1u);
     EXPECT_EQ(run.logs[0].chunks.size(), static_cast<std::size_t>(3 + others));
     EXPECT_EQ(run.logs[0].end->dropped, 0);
-    EXPECT_NE(run.logs[0].lines.back().find("\"waits_reason\":\"a limit of tasks"), std::string::npos) << tasks;
+    EXPECT_NE(run.logs[0].lines.back().find("\"waits_reason\":\"the limit of tasks"), std::string::npos) << tasks;
   }
 }
 
