@@ -223,7 +223,8 @@ SummaryTable SectionSummary(const Measurement& measurement) {
 
 SummaryTable DatasetSummary(const Measurement& measurement) {
   const std::string_view but_not = AnyAbove0(measurement.datasets, &BreakdownRow::lost) ? "" : "lost";
-  return FirstColumnsOf(measurement, {"datasets", "datasets"}, CellsOf(measurement.datasets), kMostDatasetRank, but_not);
+  return FirstColumnsOf(measurement, {"datasets", "datasets"}, CellsOf(*FindTable("datasets"), measurement),
+                        kMostDatasetRank, but_not);
 }
 
 SummaryTable WorkerSummary(const Measurement& measurement) {

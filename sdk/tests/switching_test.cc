@@ -238,9 +238,15 @@ TEST(Environment, LongNamesAreCutOnACodePoint) {
 }
 
 TEST(Environment, ValuesThatMakeNoSenseAreNotGiven) {
-  const RecordLog log = Recorded(
-      [] { TrackMetrics metrics("ttbar"); },
-      {{"CREMA_THREADS", "many"}, {"CREMA_TOTAL_EVENTS", "-3"}, {"CREMA_RUN_ID", ""}, {"CREMA_NO_ARGUMENTS", "no"}});
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory},
+                                        {"CREMA_THREADS", "many"},
+                                        {"CREMA_TOTAL_EVENTS", "-3"},
+                                        {"CREMA_RUN_ID", ""},
+                                        {"CREMA_NO_ARGUMENTS", "no"}},
+                                       [] { TrackMetrics metrics("ttbar"); });
+  EXPECT_EQ(child.errors, "crema: CREMA_NO_ARGUMENTS=no makes no sense, and counts as not set\n");
+  const RecordLog log = ReadRecordLogs(directory).at(0);
   EXPECT_EQ(log.process->threads, std::nullopt);
   EXPECT_EQ(log.process->total_events, std::nullopt);
   EXPECT_EQ(log.process->run_id, std::nullopt);
