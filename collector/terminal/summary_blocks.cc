@@ -16,8 +16,7 @@ namespace {
 constexpr size_t kMostSummaryRows = 10;
 constexpr size_t kMostCuts = 40;
 
-/// Columns that are asked for first.
-constexpr int kMostDatasetRank = 5;
+/// Columns of a worker that are asked for first.
 constexpr int kMostWorkerRank = 3;
 
 template <class Row>
@@ -222,9 +221,31 @@ SummaryTable SectionSummary(const Measurement& measurement) {
 }
 
 SummaryTable DatasetSummary(const Measurement& measurement) {
+  SummaryTable table = {"datasets", "datasets"};
+  CellTable cells;
+  cells.columns = {{"name", "dataset", Kind::kText},
+                   {"chunks", "chunks", Kind::kCount, 1},
+                   {"failed", "failed", Kind::kCount, 3},
+                   {"lost", "lost", Kind::kCount, 3},
+                   {"events", "events", Kind::kCount},
+                   {"bytes_read", "read", Kind::kData, 4},
+                   {"duration_sum", "busy", Kind::kDuration},
+                   {"event_rate", "rate", Kind::kRate, 2},
+                   {"blocked_share", "blocked", Kind::kShare, 5},
+                   {"duration_p50", "median", Kind::kDuration, 6},
+                   {"duration_p95", "p95", Kind::kDuration, 7}};
+  for (const BreakdownRow& row : measurement.datasets) {
+    const double busy = row.duration_sum.value_or(0);
+    const Number blocked_share = row.blocked_sum.has_value() && busy > 0 ? Number(*row.blocked_sum / busy) : Number();
+    std::vector<Cell>& line = cells.rows.emplace_back();
+    line.push_back(CellOf(row.name));
+    for (const Number& figure : {row.chunks, row.failed, row.lost, row.events, row.bytes_read, row.duration_sum,
+                                 row.event_rate, blocked_share, row.duration_p50, row.duration_p95}) {
+      line.push_back(CellOf(figure));
+    }
+  }
   const std::string_view but_not = AnyAbove0(measurement.datasets, &BreakdownRow::lost) ? "" : "lost";
-  return FirstColumnsOf(measurement, {"datasets", "datasets"}, CellsOf(*FindTable("datasets"), measurement),
-                        kMostDatasetRank, but_not);
+  return FirstColumnsOf(measurement, std::move(table), std::move(cells), std::numeric_limits<int>::max(), but_not);
 }
 
 SummaryTable WorkerSummary(const Measurement& measurement) {
