@@ -69,9 +69,10 @@ std::vector<Line> LinesOf(const ObservedRun& run, uint64_t seed = 0) {
   return lines;
 }
 
-// What chunks of each dataset took, over what its line says.
+// What chunks of each dataset took, over what its line says. The last are those of all: they stand for a dataset with
+// none of its own.
 std::vector<std::vector<double>> RatiosOf(const ObservedRun& run, const std::vector<Line>& lines) {
-  std::vector<std::vector<double>> ratios(run.datasets.size());
+  std::vector<std::vector<double>> ratios(run.datasets.size() + 1);
   for (const ObservedChunk& chunk : run.chunks) {
     ratios[chunk.dataset].push_back(chunk.duration / lines[chunk.dataset].At(chunk.events));
   }
@@ -84,15 +85,16 @@ std::vector<std::vector<double>> RatiosOf(const ObservedRun& run, const std::vec
     of_all.insert(of_all.end(), of_dataset.begin(), of_dataset.end());
   }
   for (std::vector<double>& of_dataset : ratios) {
-    if (of_dataset.size() < kFewestRatios && of_all.size() > of_dataset.size()) of_dataset = of_all;
+    if (of_dataset.size() < kFewestRatios && of_all.size() > of_dataset.size()) of_dataset.clear();
   }
+  ratios.back() = std::move(of_all);
   return ratios;
 }
 
 // What a chunk takes beyond its size is drawn anew.
 void DrawAnew(const std::vector<Line>& lines, const std::vector<std::vector<double>>& ratios, std::mt19937_64* random,
               ObservedChunk* chunk) {
-  const std::vector<double>& of_dataset = ratios[chunk->dataset];
+  const std::vector<double>& of_dataset = ratios[chunk->dataset].empty() ? ratios.back() : ratios[chunk->dataset];
   if (of_dataset.empty() || chunk->duration <= 0) return;
   const double duration = lines[chunk->dataset].At(chunk->events) * of_dataset[(*random)() % of_dataset.size()];
   chunk->Scale(duration / chunk->duration);
@@ -384,8 +386,9 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     lines = LinesOf(without);
   }
   const bool needs_cpu = change.kind == ChangeKind::kWithoutWaiting || change.kind == ChangeKind::kLanes;
-  const auto has_cpu = [](const ObservedChunk& chunk) { return chunk.cpu_known; };
-  if (needs_cpu && !absl::c_all_of(chunks, has_cpu)) {
+  ChangedRun changed;
+  changed.cpu_known = absl::c_all_of(chunks, std::mem_fn(&ObservedChunk::cpu_known));
+  if (needs_cpu && !changed.cpu_known) {
     return absl::FailedPreconditionError("the CPU time of some chunks is not known");
   }
   if (seed != 0) {  // another run of the same
@@ -394,7 +397,6 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     for (ObservedChunk& chunk : chunks) DrawAnew(lines, ratios, &random, &chunk);
   }
 
-  ChangedRun changed;
   ReplaySetup& setup = changed.setup;
   changed.workers = WorkersFor(run, change);
   for (const ObservedWorker& worker : changed.workers) {
@@ -413,7 +415,6 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     changed.lane_cpu_seconds += cpu;
     changed.cpu_seconds += cpu + std::max(0.0, chunk.cpu - chunk.duration);
   }
-  changed.cpu_known = absl::c_all_of(chunks, has_cpu);
   if (change.kind == ChangeKind::kLongestFirst) {
     SortBy(&setup.chunks, [](const ReplayChunk& chunk) { return std::pair(chunk.phase, -chunk.fixed); });
   }
@@ -457,7 +458,7 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
   for (size_t i = 0; i < first; ++i) {
     const ObservedChunk& chunk = run.chunks[i];
     if (chunk.duration <= 0) continue;
-    const Spread& spread = spreads[chunk.dataset];
+    const Spread& spread = ratios[chunk.dataset].empty() ? spreads.back() : spreads[chunk.dataset];
     const double expected = chunks[i].fixed * lines[chunk.dataset].At(chunk.events) / chunk.duration;
     longer += expected * spread.mean - chunks[i].fixed;
     variance += expected * expected * spread.variance;

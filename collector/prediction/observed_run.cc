@@ -137,12 +137,10 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
 // Lanes, and when they were there.
 void SetWorkers(const Measurement& measurement, ObservedRun* run) {
   std::vector<std::priority_queue<double, std::vector<double>, std::greater<>>> busy(run->workers.size());
-  std::vector<bool> has_joined(run->workers.size());
   double last_start = 0;
   for (const ObservedChunk& chunk : run->chunks) {
     ObservedWorker& worker = run->workers[chunk.worker];
-    if (!has_joined[chunk.worker]) worker.joined = chunk.start;
-    has_joined[chunk.worker] = true;
+    worker.joined = std::min(worker.joined, chunk.start);
     last_start = std::max(last_start, chunk.start);
     auto& lanes = busy[chunk.worker];
     while (!lanes.empty() && lanes.top() <= chunk.start) lanes.pop();
@@ -171,30 +169,35 @@ void SetWorkers(const Measurement& measurement, ObservedRun* run) {
   }
 }
 
-// What is in work on a lane, for the case that lanes share cores: of its progress (0 to 1), a part needs a core.
-struct Working {
-  double whole = 0;      ///< duration with a core of its own
-  double cpu_share = 0;  ///< of it
-  double cores = 1;      ///< that the CPU part uses at once
-  double left = 1;
-  size_t lane = 0;
+using Free = std::pair<double, size_t>;  // since when, lane
+using Lanes = std::priority_queue<Free, std::vector<Free>, std::greater<>>;
+
+// Chunks in work, for the case that lanes share cores. They need a core for the same part of their time, so all do as
+// much at once. Seconds are those of a chunk with a core of its own.
+struct Group {
+  double cpu_share = 0;  ///< of a second; on average over the `taken` chunks
+  double taken = 0;
+  double needed = 0;   ///< cores, of all
+  double stretch = 1;  ///< what a second takes now
+  double done = 0;     ///< by each chunk, since there was none
+  Lanes chunks;        ///< what `done` is at their end
 };
 
-// How many times as long the CPU parts take, so that all together need no more than the cores.
-double StretchOf(const std::vector<Working>& working, double cores) {
-  const auto demand = [&working](double stretch) {
-    return SumOf<double>(working, [&](const Working& chunk) {
-      return chunk.cores * chunk.cpu_share / (1 - chunk.cpu_share + chunk.cpu_share * stretch);
-    });
-  };
-  if (demand(1) <= cores) return 1;
-  double low = 1, high = 2;
-  while (demand(high) > cores) high *= 2;
-  for (int i = 0; i < 30; ++i) {
-    const double middle = (low + high) / 2;
-    (demand(middle) > cores ? low : high) = middle;
+// Sets how much longer a second of each group takes, so that all together need no more than the cores: the root of a
+// convex function, by Newton's method. `stretch`: of the CPU parts, 1 or what it was before. Returns the passes.
+size_t Stretch(const std::vector<Group*>& groups, double cores, double* stretch) {
+  for (size_t passes = 1;; ++passes) {
+    double demand = 0, slope = std::numeric_limits<double>::min();
+    for (Group* group : groups) {
+      group->stretch = 1 - group->cpu_share + group->cpu_share * *stretch;
+      const double used = group->needed / group->stretch;
+      demand += used;
+      slope += used * group->cpu_share / group->stretch;
+    }
+    const double next = std::max(1.0, *stretch + (demand - cores) / slope);
+    if (std::abs(next - *stretch) <= 1e-12 * next || passes == 100) return passes;  // else rounding goes on
+    *stretch = next;
   }
-  return high;
 }
 
 class Replayer {
@@ -221,9 +224,8 @@ class Replayer {
       phase_ = phase;
       size_t end = next_;
       while (end < stop && setup_.chunks[end].phase == phase) ++end;
-      const bool done =
-          setup_.shared_cores > 0 ? RunShared(next_, end, phase_begin_) : RunFree(next_, end, phase_begin_);
-      if (!done) return false;
+      const auto run = setup_.shared_cores > 0 ? &Replayer::RunShared : &Replayer::RunFree;
+      if (!(this->*run)(next_, end, phase_begin_)) return false;
       next_ = end;
     }
     return true;
@@ -234,15 +236,13 @@ class Replayer {
     const double later = longer / static_cast<double>(std::max<size_t>(1, setup_.lanes.size()));
     std::vector<Free> lanes;
     for (; !free_.empty(); free_.pop()) lanes.emplace_back(free_.top().first + later, free_.top().second);
-    free_ = decltype(free_)(std::greater<>(), std::move(lanes));
+    free_ = Lanes(std::greater<>(), std::move(lanes));
     last_stop_ += later;
     result_.busy += longer;
     random_.seed(seed);
   }
 
  private:
-  using Free = std::pair<double, size_t>;  // since when, lane
-
   double Gap(size_t lane) {
     if (!used_[lane] || setup_.gaps.empty()) {
       used_[lane] = true;
@@ -277,60 +277,66 @@ class Replayer {
     return true;
   }
 
-  // Progress changes whenever a chunk begins or ends; time goes from one such moment to the next.
+  // Progress changes whenever a chunk begins or ends; time goes from one such moment to the next. Each lane is a group.
+  // Of many lanes, chunks whose ratio of CPU to other time differs by less than 10 % are one.
   bool RunShared(size_t next, size_t end, double begin) {
-    std::vector<Working> working;
+    constexpr size_t kGroups = 256;
+    const bool is_exact = setup_.lanes.size() <= setup_.most_exact_lanes;
+    std::vector<Group> groups(is_exact ? setup_.lanes.size() : kGroups);
+    std::vector<Group*> working;
+    std::vector<double> needed(setup_.lanes.size());  // cores, by the chunk of each
     double now = begin, stretch = 1;
-    Free waiting;  // the lane that takes the next chunk
-    bool has_lane = false;
+    Free waiting(kForever, 0);  // the lane that takes the next chunk, from when on; kForever: none
     while (next < end || !working.empty()) {
-      if (next < end && !has_lane && TakeLane(begin, &waiting)) {
-        has_lane = true;
-        waiting.first += Gap(waiting.second);
-      }
-      if (!has_lane && working.empty()) return false;
-      size_t first = 0;
-      double step = has_lane ? std::max(0.0, waiting.first - now) : -1;
-      bool ends = false;
+      if (next < end && waiting.first == kForever && TakeLane(begin, &waiting)) waiting.first += Gap(waiting.second);
+      if (waiting.first == kForever && working.empty()) return false;
+      size_t first = working.size();  // in which a chunk ends
+      double step = std::max(0.0, waiting.first - now);
       for (size_t i = 0; i < working.size(); ++i) {
-        const double left = working[i].left * TimeOf(working[i], stretch);
-        if (step >= 0 && left >= step) continue;
-        step = left;
-        first = i;
-        ends = true;
+        const double left = (working[i]->chunks.top().first - working[i]->done) * working[i]->stretch;
+        if (left < step) step = left, first = i;
       }
-      for (Working& chunk : working) chunk.left -= step / TimeOf(chunk, stretch);
-      result_.busy += step * static_cast<double>(working.size());
+      for (Group* group : working) {
+        group->done += step / group->stretch;
+        result_.busy += step * static_cast<double>(group->chunks.size());
+      }
       now += step;
-      if (ends) {
+      if (first < working.size()) {
+        Group& group = *working[first];
         last_stop_ = std::max(last_stop_, now);
-        free_.emplace(now, working[first].lane);
-        working[first] = working.back();
-        working.pop_back();
+        free_.emplace(now, group.chunks.top().second);
+        group.needed -= needed[group.chunks.top().second];
+        group.chunks.pop();
+        if (group.chunks.empty()) {
+          group = Group();
+          working[first] = working.back();
+          working.pop_back();
+        }
         // a lane that is free now may come before the one that was to take the next chunk
-        if (has_lane && waiting.first > now) {
+        if (waiting.first > now && waiting.first < kForever) {
           free_.emplace(waiting);
           used_[waiting.second] = false;  // its gap is in the time already
-          has_lane = false;
+          waiting.first = kForever;
         }
       } else {
         const ReplayChunk& chunk = setup_.chunks[next++];
-        const double whole = std::max(1e-12, chunk.fixed + chunk.cpu);
-        working.push_back({whole, std::min(1.0, chunk.cpu / whole), chunk.cores, 1, waiting.second});
-        has_lane = false;
+        const double whole = std::max(1e-12, chunk.fixed + chunk.cpu), share = std::min(1.0, chunk.cpu / whole);
+        const double part = std::clamp(share, 1e-5, 1 - 1e-5);
+        Group& group = groups[is_exact ? waiting.second : kGroups / 2 + std::lround(11 * std::log(part / (1 - part)))];
+        if (group.chunks.empty()) working.push_back(&group);
+        group.cpu_share += (share - group.cpu_share) / ++group.taken;
+        group.needed += needed[waiting.second] = chunk.cores * share;
+        group.chunks.emplace(group.done + whole, waiting.second);
+        waiting.first = kForever;
       }
-      stretch = StretchOf(working, setup_.shared_cores);
+      result_.steps += (2 + Stretch(working, setup_.shared_cores, &stretch)) * working.size();
     }
     return true;
   }
 
-  static double TimeOf(const Working& chunk, double stretch) {
-    return chunk.whole * (1 - chunk.cpu_share + chunk.cpu_share * stretch);
-  }
-
   const ReplaySetup& setup_;
   std::mt19937_64 random_;
-  std::priority_queue<Free, std::vector<Free>, std::greater<>> free_;
+  Lanes free_;
   std::vector<bool> used_;
   size_t next_ = 0;
   uint32_t phase_ = 0;
@@ -405,7 +411,7 @@ void RunObserver::Add(const Attempt& attempt) {
 ObservedRun RunObserver::Finish(const Measurement& measurement) {
   ObservedRun run;
   run.datasets = InOrder(datasets_);
-  for (const std::string& name : InOrder(workers_)) run.workers.push_back({name});
+  for (const std::string& name : InOrder(workers_)) run.workers.push_back({name, 0, 0, kForever});
   const double summed = measurement.quality.summed_chunks.value_or(0);
   const double all = static_cast<double>(begun_) + summed;
   run.coverage = all > 0 ? static_cast<double>(chunks_.size()) / all : 0;

@@ -146,6 +146,7 @@ struct ReplaySetup {
   std::vector<ReplayLane> lanes;
   /// 0: every lane has what its chunks need, and a chunk takes `fixed + cpu`; else the cores that all lanes share.
   double shared_cores = 0;
+  size_t most_exact_lanes = 256;  ///< of more that share cores, chunks with nearly the same CPU share advance alike
   std::vector<ReplayChunk> chunks;
   std::vector<double> gaps;     ///< before each chunk that is not the first of its lane: one of these, by `seed`
   std::vector<double> between;  ///< before each phase but the first
@@ -157,6 +158,7 @@ struct ReplayResult {
   double busy = 0;          ///< lane-seconds
   double lane_seconds = 0;  ///< that there were
   bool finished = true;     ///< false: all lanes had left before the work was done
+  size_t steps = 0;         ///< groups of chunks that were gone through, where lanes share cores
 };
 
 /// The same for the same seed.

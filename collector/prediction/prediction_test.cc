@@ -521,6 +521,26 @@ TEST(Prediction, WhereOnlyTheEndIsReplayedDrawsAreThoseOfWholeReplays) {
   EXPECT_TRUE(ReplayLateDraws(run, {ChangeKind::kLongestFirst, 0, ""}, 4e5, &*changed).empty());
 }
 
+TEST(Prediction, OfVeryManyDatasetsEachVariesAsAllDo) {
+  // A copy of all 80,000 ratios for each of the 40,000 datasets would be 26 GB.
+  MadeRun made;
+  made.AddWorker("w", 4);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> vary(0.5, 1.5);
+  for (int i = 0; i < 80'000; ++i) made.AddChunk(0, 0.1 * vary(random), 0.05, 1000);
+  ObservedRun run = made.Finish();
+  const Prediction one = Predict(run, {{ChangeKind::kCores, 8, ""}, {ChangeKind::kLongestFirst, 0, ""}});
+  for (size_t i = 0; i < run.chunks.size(); ++i) run.chunks[i].dataset = static_cast<uint32_t>(i / 2);
+  run.datasets.assign(40'000, "d");
+  const Prediction many = Predict(run, {{ChangeKind::kCores, 8, ""}, {ChangeKind::kLongestFirst, 0, ""}});
+  ASSERT_EQ(many.refused, "");
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_DOUBLE_EQ(many.rows[i].wall_time.value, one.rows[i].wall_time.value) << many.rows[i].change;
+    EXPECT_NEAR(many.rows[i].wall_time.low, one.rows[i].wall_time.low, 0.01 * many.rows[i].wall_time.value);
+    EXPECT_NEAR(many.rows[i].wall_time.high, one.rows[i].wall_time.high, 0.01 * many.rows[i].wall_time.value);
+  }
+}
+
 TEST(Prediction, RefusesARunWhoseTimeIsNotInItsChunks) {
   MadeRun made;
   made.AddWorker("w", 2);

@@ -1,7 +1,9 @@
 // List scheduling, against schedules that were worked out by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "collector/prediction/observed_run.h"
@@ -83,6 +85,53 @@ TEST(Replay, SharedCoresChangeNothingWhereThereAreEnough) {
   const ReplayResult shared = Replay(setup, 1);
   EXPECT_NEAR(shared.wall_time, own.wall_time, 1e-6);
   EXPECT_NEAR(shared.busy, own.busy, 1e-6);
+}
+
+/// On a third of their number of cores. `least_share`: of a chunk, CPU time; some chunks have helpers.
+ReplaySetup ManyLanes(size_t lanes, double least_share, uint64_t seed) {
+  ReplaySetup setup = LanesWith(lanes, {});
+  setup.shared_cores = static_cast<double>(lanes) / 3;
+  setup.gaps = {0.001, 0.01, 0.02, 0.05};
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> part(0, 1);
+  for (size_t i = 0; i < 3 * lanes; ++i) {
+    const double seconds = 0.5 + part(random), cpu = seconds * (least_share + (1 - least_share) * part(random));
+    setup.chunks.push_back({seconds - cpu, cpu, 0, i % 10 == 0 ? 2.5 : 1});
+  }
+  return setup;
+}
+
+TEST(Replay, ManyLanesShareCoresAsFewDo) {
+  double sum = 0;
+  int replays = 0;
+  for (const double least_share : {0.0, 0.5, 0.9, 1.0}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      ReplaySetup setup = ManyLanes(300, least_share, seed);
+      const ReplayResult many = Replay(setup, seed);
+      setup.most_exact_lanes = 300;
+      const ReplayResult exact = Replay(setup, seed);
+      // The last chunk may come onto another lane. Chunks that only compute are one group, in which all are alike.
+      EXPECT_NEAR(many.wall_time / exact.wall_time, 1, least_share == 1 ? 1e-9 : 4e-3) << least_share << ' ' << seed;
+      EXPECT_NEAR(many.busy / exact.busy, 1, least_share == 1 ? 1e-9 : 4e-4) << least_share << ' ' << seed;
+      sum += many.wall_time / exact.wall_time - 1;
+      ++replays;
+    }
+  }
+  EXPECT_NEAR(sum / replays, 0, 2e-4);
+}
+
+TEST(Replay, SharedCoresCostTheSameForEachChunkOfManyLanes) {
+  const auto cost = [](const ReplaySetup& setup) {
+    return static_cast<double>(Replay(setup, 1).steps) / static_cast<double>(setup.chunks.size());
+  };
+  const double few = cost(ManyLanes(2'000, 0.2, 1));
+  EXPECT_LT(cost(ManyLanes(8'000, 0.2, 1)), 1.15 * few);
+  EXPECT_LT(few, 2 * 256 * 6);  // of the begin and the end of a chunk, for each group
+  // Days, if all hundred thousand lanes were gone through whenever a chunk begins or ends.
+  ReplaySetup setup = LanesWith(100'000, {});
+  setup.shared_cores = 25'000;
+  setup.chunks.assign(200'000, {0, 1, 0});
+  EXPECT_NEAR(Replay(setup, 1).wall_time, 8, 1e-6);
 }
 
 TEST(Replay, IsTheSameForTheSameSeed) {
