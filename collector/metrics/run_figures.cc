@@ -428,9 +428,11 @@ int64_t StopOfCommand(const TreeFigures& tree, const ProcessFindings& findings) 
 // Under `crema run` processes do not sample themselves: the parent's samples stand in.
 void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFigures>& tree,
                        std::vector<ProcessRow>& processes) {
+  const TreeProcesses tree_processes(trees);
   for (ProcessRow& process : processes) {
-    process.counts.Raise(trees.CountsOf(process.host, process.pid, process.start_ns));
-    if (process.samples.empty()) process.samples = trees.SamplesOf(process.host, process.pid, process.start_ns);
+    const TreeProcesses::Seen seen = tree_processes.Find(process.host, process.pid, process.start_ns);
+    process.counts.Raise(seen.counts());
+    if (process.samples.empty() && seen.process != nullptr) process.samples = seen.process->second;
     // A worker in a long chunk writes no line, and one that is killed there writes none any more.
     if (process.state != ProcessState::kEnded && !process.samples.empty()) {
       process.last_ns = std::max(process.last_ns, process.samples.back().time_ns);
@@ -613,9 +615,10 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
 /// Workers that share pages count them in each of them; the tree that they are all in counts them once.
 void CapByTree(const TreeAccumulator& trees, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const TreeProcesses tree_processes(trees);
   const bool all_are_in_it = std::all_of(figures.workers.begin(), figures.workers.end(), [&](const WorkerLife& worker) {
     const ProcessRow& process = processes[worker.process];
-    return trees.CountsOf(process.host, process.pid, process.start_ns).rss_peak_bytes.has_value();
+    return tree_processes.Find(process.host, process.pid, process.start_ns).counts().rss_peak_bytes.has_value();
   });
   const std::optional<double> sum = figures.metrics.Number("peak_total_memory_bytes");
   // One worker's own peak counts pages that it shares, so all of them never have less.

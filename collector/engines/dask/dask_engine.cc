@@ -6,9 +6,10 @@
 #include <fstream>
 #include <set>
 
-#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/http_get.h"
+#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
@@ -71,11 +72,15 @@ std::map<std::string, double> Seconds(const Json& fields) {
   return seconds;
 }
 
+/// Finds what lines name: the last worker of an address, a span, the last session of an id.
+struct DaskCluster : ClusterFact {
+  absl::flat_hash_map<std::string, size_t> worker_at, span_at, session_at;
+};
+
 // The worker of this address that is there, else the last that was.
-ClusterWorkerFact* FindWorker(ClusterFact& cluster, const std::string& address) {
-  const auto worker = std::find_if(cluster.workers.rbegin(), cluster.workers.rend(),
-                                   [&address](const ClusterWorkerFact& known) { return known.address == address; });
-  return worker == cluster.workers.rend() ? nullptr : &*worker;
+ClusterWorkerFact* FindWorker(DaskCluster& cluster, const std::string& address) {
+  const auto worker = cluster.worker_at.find(address);
+  return worker == cluster.worker_at.end() ? nullptr : &cluster.workers[worker->second];
 }
 
 // Dask's name of what made the scheduler let a worker go, and the status that it knew of the worker then.
@@ -102,7 +107,7 @@ void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
   }
 }
 
-void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
+void AddWorker(const Json& fields, int64_t time_ns, DaskCluster& cluster) {
   const std::string event = TextField(fields, "event");
   const std::string address = TextField(fields, "worker");
   ClusterWorkerFact* known = FindWorker(cluster, address);
@@ -120,17 +125,18 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   TakeMembers<&ClusterWorkerFact::host, &ClusterWorkerFact::pid, &ClusterWorkerFact::threads,
               &ClusterWorkerFact::memory_limit_bytes>(fields, &worker);
   worker.joined_ns = event == "present" ? 0 : time_ns;
+  cluster.worker_at[address] = cluster.workers.size();
   cluster.workers.push_back(std::move(worker));
 }
 
-void AddPlugin(const Json& fields, int64_t, ClusterFact& cluster) {
+void AddPlugin(const Json& fields, int64_t, DaskCluster& cluster) {
   ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
   TakeMembers<&ClusterWorkerFact::hostname, &ClusterWorkerFact::pid, &ClusterWorkerFact::failure>(fields, worker);
   worker->process_start_ns = Integer(fields, "start_ns");
 }
 
-void AddSample(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
+void AddSample(const Json& fields, int64_t time_ns, DaskCluster& cluster) {
   ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
   ClusterSampleFact& sample = worker->samples.emplace_back();
@@ -145,41 +151,37 @@ void AddSample(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
       fields, &sample);
 }
 
-void AddAccounts(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
+void AddAccounts(const Json& fields, int64_t time_ns, DaskCluster& cluster) {
   for (const Json& row : ListField(fields, "rows")) {
     if (!row.is_object()) continue;
     cluster.accounts.push_back({time_ns, TextField(row, "prefix"), Seconds(row)});
   }
 }
 
-void AddSpan(const Json& fields, int64_t, ClusterFact& cluster) {
+void AddSpan(const Json& fields, int64_t, DaskCluster& cluster) {
   ClusterSpanFact span;
   TakeMembers<&ClusterSpanFact::id, &ClusterSpanFact::enqueued_ns, &ClusterSpanFact::stop_ns>(fields, &span);
   span.done = fields.value("done", false);
-  const auto known =
-      absl::c_find_if(cluster.spans, [&span](const ClusterSpanFact& other) { return other.id == span.id; });
-  ClusterSpanFact& place = known == cluster.spans.end() ? cluster.spans.emplace_back() : *known;
-  place = std::move(span);
+  const size_t at = cluster.span_at.try_emplace(span.id, cluster.spans.size()).first->second;
+  GrownAt(&cluster.spans, at) = std::move(span);
 }
 
-void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
+void AddSession(const Json& fields, int64_t time_ns, DaskCluster& cluster) {
   const std::string id = TextField(fields, "id");
-  auto session = absl::c_find_if(
-      cluster.sessions, [&](const ClusterSessionFact& known) { return known.id == id && !known.end_ns.has_value(); });
-  if (session == cluster.sessions.end()) {
-    cluster.sessions.emplace_back().id = id;
-    session = cluster.sessions.end() - 1;
-  }
+  size_t& at = cluster.session_at.try_emplace(id, cluster.sessions.size()).first->second;
+  if (at < cluster.sessions.size() && cluster.sessions[at].end_ns.has_value()) at = cluster.sessions.size();
+  ClusterSessionFact& session = GrownAt(&cluster.sessions, at);
+  session.id = id;
   if (TextField(fields, "event") == "begin") {
-    session->begin_ns = time_ns;
-    session->processor = TextField(fields, "processor");
+    session.begin_ns = time_ns;
+    session.processor = TextField(fields, "processor");
   } else {
-    session->end_ns = time_ns;
-    session->flushed_ns = Integer(fields, "flushed_ns");
+    session.end_ns = time_ns;
+    session.flushed_ns = Integer(fields, "flushed_ns");
   }
 }
 
-void AddFlush(const Json& fields, int64_t, ClusterFact& cluster) {
+void AddFlush(const Json& fields, int64_t, DaskCluster& cluster) {
   cluster.silent.clear();
   const Json& silent = Field(fields, "silent");
   if (!silent.is_object()) return;
@@ -188,7 +190,7 @@ void AddFlush(const Json& fields, int64_t, ClusterFact& cluster) {
 }
 
 /// What a line of each type adds; null: nothing.
-constexpr std::pair<std::string_view, void (*)(const Json& fields, int64_t time_ns, ClusterFact& cluster)> kLines[] = {
+constexpr std::pair<std::string_view, void (*)(const Json& fields, int64_t time_ns, DaskCluster& cluster)> kLines[] = {
     {"worker", AddWorker},
     {"plugin", AddPlugin},
     {"sample", AddSample},
@@ -196,19 +198,19 @@ constexpr std::pair<std::string_view, void (*)(const Json& fields, int64_t time_
     {"span", AddSpan},
     {"session", AddSession},
     {"flush", AddFlush},
-    {"erred", [](const Json&, int64_t, ClusterFact& cluster) { ++cluster.erred; }},
+    {"erred", [](const Json&, int64_t, DaskCluster& cluster) { ++cluster.erred; }},
     {"overhead", nullptr},  // what the plug-in has cost the scheduler
     {"lost",
-     [](const Json& fields, int64_t, ClusterFact& cluster) {
+     [](const Json& fields, int64_t, DaskCluster& cluster) {
        cluster.lost_bytes[TextField(fields, "source")] += Integer(fields, "bytes").value_or(0);
      }},
-    {"closed", [](const Json&, int64_t, ClusterFact& cluster) { cluster.closed = true; }},
+    {"closed", [](const Json&, int64_t, DaskCluster& cluster) { cluster.closed = true; }},
     {"records", nullptr},
     {"plan", nullptr},  // for who watches the run
 };
 
 /// False: a type that is not known.
-bool AddLine(const Json& fields, ClusterFact& cluster) {
+bool AddLine(const Json& fields, DaskCluster& cluster) {
   const std::string type = TextField(fields, "type");
   const int64_t time_ns = Integer(fields, "time_ns").value_or(cluster.last_ns);
   cluster.last_ns = std::max(cluster.last_ns, time_ns);
@@ -224,7 +226,6 @@ namespace fs = std::filesystem;
 
 /// A record log that is put together from what was sent of it.
 struct SentLog {
-  std::ofstream file;
   std::string worker;    // who sent it last
   int64_t end = 0;       // offset in the original up to which it was seen
   int64_t missing = 0;   // bytes in between that never came
@@ -264,10 +265,21 @@ class Splitter {
       Take(DaskLineFault{line.number, false, "the records behind it name no record log"});
       return;
     }
-    SentLog& log = logs_[source];
+    const auto [entry, is_new] = logs_.try_emplace(source);
+    SentLog& log = entry->second;
     log.worker = line.fields.value("worker", "");
     log.adopted = log.adopted || line.fields.value("adopted", false);
-    TakeRecords(source, offset.get<int64_t>(), line.bytes, log);
+    const auto begin = offset.get<int64_t>();
+    std::string_view bytes = line.bytes;
+    if (begin < log.end) bytes.remove_prefix(std::min<size_t>(bytes.size(), static_cast<size_t>(log.end - begin)));
+    if (begin > log.end) log.missing += begin - log.end;
+    log.end = std::max(log.end, begin) + static_cast<int64_t>(bytes.size());
+    log.has_end = log.has_end || HasEndLine(bytes);
+    // There may be more logs than a process may have open.
+    std::ofstream file(directory_ / source, std::ios::binary | (is_new ? std::ios::trunc : std::ios::app));
+    file << bytes;
+    file.close();
+    if (file.fail() && status_.ok()) status_ = Failed();
   }
 
   void Take(const DaskLineFault& fault) {
@@ -282,8 +294,6 @@ class Splitter {
         lines_ << fmt::format("{{\"type\":\"lost\",\"source\":{},\"bytes\":{}}}\n", nlohmann::json(source).dump(),
                               log.missing);
       }
-      log.file.close();
-      if (log.file.fail()) return Failed();
       std::error_code error;
       if (!log.has_end && !log.adopted && here_.count(log.worker) > 0) {
         const std::string stem = source.substr(0, source.size() - kRecordLogSuffix.size());
@@ -293,7 +303,7 @@ class Splitter {
       if (error) return Failed();
     }
     lines_.close();
-    return lines_.fail() ? Failed() : absl::OkStatus();
+    return lines_.fail() && status_.ok() ? Failed() : status_;
   }
 
  private:
@@ -301,16 +311,8 @@ class Splitter {
     return absl::UnavailableError(fmt::format("{}: cannot be written ({})", directory_.string(), strerror(errno)));
   }
 
-  void TakeRecords(const std::string& source, int64_t offset, std::string_view bytes, SentLog& log) {
-    if (!log.file.is_open()) log.file.open(directory_ / source, std::ios::binary | std::ios::trunc);
-    if (offset < log.end) bytes.remove_prefix(std::min<size_t>(bytes.size(), static_cast<size_t>(log.end - offset)));
-    if (offset > log.end) log.missing += offset - log.end;
-    log.end = std::max(log.end, offset) + static_cast<int64_t>(bytes.size());
-    log.has_end = log.has_end || HasEndLine(bytes);
-    log.file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
-
   fs::path directory_;
+  absl::Status status_;
   std::ofstream lines_;
   std::map<std::string, SentLog> logs_;
   std::set<std::string> here_;
@@ -428,14 +430,13 @@ class DaskFeed : public EngineFeed {
   void Tick() override {
     const std::vector<ClusterWorkerFact>& workers = cluster_.workers;
     ticks_since_left_.resize(workers.size());
-    for (size_t i = 0; i < workers.size(); ++i) ticks_since_left_[i] += workers[i].left_ns.has_value();
+    std::map<std::pair<std::string_view, int64_t>, int> ticks;  // of the last worker of a process
+    for (size_t i = 0; i < workers.size(); ++i) {
+      ticks_since_left_[i] += workers[i].left_ns.has_value();
+      ticks[{workers[i].hostname, workers[i].pid.value_or(0)}] = ticks_since_left_[i];
+    }
     run_->SetLives([&](const std::string& host, int64_t pid) {
-      if (closed_) return false;
-      for (size_t i = workers.size(); i-- > 0;) {  // the last one of this process
-        if (workers[i].hostname != host || workers[i].pid.value_or(0) != pid) continue;
-        return ticks_since_left_[i] < kTicksForLastRecords;
-      }
-      return true;
+      return !closed_ && ValueOr(ticks, std::pair<std::string_view, int64_t>(host, pid), 0) < kTicksForLastRecords;
     });
   }
 
@@ -510,7 +511,7 @@ class DaskFeed : public EngineFeed {
   std::pair<const std::string, int64_t>* records_of_ = nullptr;  ///< one of `ends_`
   size_t repeated_ = 0;                                          ///< of them were sent before
   std::map<std::string, int64_t> ends_;  ///< by record log that a worker sends: offset up to which it came
-  ClusterFact cluster_;                  ///< its workers
+  DaskCluster cluster_;                  ///< its workers
   std::vector<int> ticks_since_left_;    ///< by worker; 0: it is there
   bool closed_ = false;
 };
@@ -642,6 +643,7 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
 
 absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
   EngineReading reading;
+  std::vector<DaskCluster> clusters;
   const auto on_fault = [&](const DaskLineFault& fault) {
     ++(fault.torn ? reading.torn : reading.malformed);
     if (reading.problems.size() < kMostProblems) {
@@ -657,18 +659,19 @@ absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
     }
     if (line.fields["type"] == "cluster") {
       const std::string epoch = TextField(line.fields, "epoch");
-      const bool is_new = reading.clusters.empty() || reading.clusters.back().epoch != epoch;
-      if (is_new) reading.clusters.emplace_back();
-      ClusterFact& cluster = reading.clusters.back();
+      const bool is_new = clusters.empty() || clusters.back().epoch != epoch;
+      if (is_new) clusters.emplace_back();
+      DaskCluster& cluster = clusters.back();
       cluster.epoch = epoch;
       cluster.address = TextField(line.fields, "address");
       cluster.version = TextField(line.fields, "dask");
       if (is_new) cluster.first_ns = cluster.last_ns = Integer(line.fields, "time_ns").value_or(0);
-    } else if (!AddLine(line.fields, reading.clusters.back())) {
+    } else if (!AddLine(line.fields, clusters.back())) {
       ++reading.unknown;
     }
   };
   if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
+  Append(&reading.clusters, std::move(clusters));
   return reading;
 }
 

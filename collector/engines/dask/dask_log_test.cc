@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -254,6 +255,68 @@ TEST_F(DaskLog, RemembersFaultsWhenItIsTakenApart) {
   ASSERT_TRUE(reading.ok()) << reading.status();
   EXPECT_EQ(reading->malformed, 1);
   EXPECT_EQ(reading->unknown, 0);
+}
+
+TEST_F(DaskLog, MayHoldMoreLogsThanAProcessMayHaveOpen) {
+  constexpr int kLogs = 100;
+  std::string text = Line(kCluster);
+  for (const auto& [offset, bytes] : {std::pair(0, "one\n"), std::pair(4, "two\n")}) {
+    for (int i = 0; i < kLogs; ++i) text += Records(fmt::format("h-{}-2-0.jsonl", i), offset, bytes);
+  }
+  rlimit usual = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit few = {kLogs / 2, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const absl::Status split = Split(text);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  ASSERT_TRUE(split.ok()) << split;
+  for (int i = 0; i < kLogs; ++i) EXPECT_EQ(Read(fmt::format("h-{}-2-0.jsonl", i)), "one\ntwo\n");
+}
+
+TEST_F(DaskLog, SaysWhyALogCannotBeWritten) {
+  fs::create_directories(directory_ / "out" / "h-1-2-0.jsonl");
+  EXPECT_THAT(Split(Line(kCluster) + Records("h-1-2-0.jsonl", 0, "x\n") + Records("h-1-2-1.jsonl", 0, "x\n")).message(),
+              HasSubstr("cannot be written (Is a directory)"));
+}
+
+TEST_F(DaskLog, ASessionThatEndedMayBeginAgain) {
+  const auto session = [](const char* event, int64_t time_ns) {
+    return Line(fmt::format(R"({{"type":"session","id":"s","event":"{}","time_ns":{}}})", event, time_ns));
+  };
+  const auto reading = ReadDaskLog(Write(Line(kCluster) + session("begin", 1) + session("begin", 2) +
+                                         session("end", 3) + session("begin", 4) + session("end", 5)));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  const auto& sessions = reading->clusters[0].sessions;
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0].begin_ns, 2);
+  EXPECT_EQ(sessions[0].end_ns, 3);
+  EXPECT_EQ(sessions[1].id, "s");
+  EXPECT_EQ(sessions[1].begin_ns, 4);
+  EXPECT_EQ(sessions[1].end_ns, 5);
+}
+
+// Takes minutes if each line looks through all that came before it.
+TEST_F(DaskLog, MayNameManyWorkersSpansAndSessions) {
+  constexpr size_t kMany = 100'000;
+  std::string text = Line(kCluster);
+  for (const char* line :
+       {R"({{"type":"worker","event":"join","time_ns":1,"worker":"tcp://worker:{}"}})",
+        R"({{"type":"sample","time_ns":2,"worker":"tcp://worker:{}"}})", R"({{"type":"span","id":"{}","done":false}})",
+        R"({{"type":"span","id":"{}","done":true}})", R"({{"type":"session","id":"{}","event":"begin","time_ns":1}})",
+        R"({{"type":"session","id":"{}","event":"end","time_ns":2}})"}) {
+    for (size_t i = 0; i < kMany; ++i) text += Line(fmt::format(fmt::runtime(line), i));
+  }
+  const auto reading = ReadDaskLog(Write(text));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  const ClusterFact& cluster = reading->clusters[0];
+  ASSERT_EQ(cluster.workers.size(), kMany);
+  ASSERT_EQ(cluster.spans.size(), kMany);
+  ASSERT_EQ(cluster.sessions.size(), kMany);
+  for (size_t i = 0; i < kMany; ++i) {
+    EXPECT_EQ(cluster.workers[i].samples.size(), 1u);
+    EXPECT_TRUE(cluster.spans[i].done);
+    EXPECT_EQ(cluster.sessions[i].end_ns, 2);
+  }
 }
 
 }  // namespace

@@ -151,9 +151,8 @@ class SacctJobs {
     Step read = ReadStep(row, step);
     if (read.start_ns == 0 && !read.end_ns.has_value()) return true;  // it never began
     if (job.steps.empty()) job.stand_in = ReadRun(row);
-    const auto same = absl::c_find_if(
-        job.steps, [&read](const Step& other) { return other.name == read.name && other.start_ns == read.start_ns; });
-    Keep(std::move(read), same, &job.steps);
+    const size_t at = job.step_at.try_emplace({read.name, read.start_ns}, job.steps.size()).first->second;
+    Keep(std::move(read), job.steps.begin() + static_cast<ptrdiff_t>(at), &job.steps);
     return true;
   }
   /// One for each job.
@@ -206,6 +205,7 @@ class SacctJobs {
     std::vector<Step> steps;  ///< before they are given to runs
     Run stand_in;             ///< of the first step, where the job's own row is missing
     int64_t stands_for = 1;   ///< jobs: the rest of an array is one row
+    std::map<std::pair<std::string, int64_t>, size_t> step_at = {};  ///< place of a step, by name and start
   };
 
   /// A row with the names of its cells.

@@ -9,6 +9,7 @@
 #include "collector/engines/engines.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/idioms/units.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -303,6 +304,19 @@ TEST(SacctValues, AreReadAsSacctWritesThem) {
   for (const char* none : {"None assigned", "n[1-9999999]", "n[2-1]", "n[1", "n[1][2]"}) {
     EXPECT_THAT(SacctNodes(none, 9), ElementsAre()) << none;
   }
+}
+
+// Takes minutes if each step is compared with all before it.
+TEST(Slurm, AJobMayHaveManySteps) {
+  constexpr int kMany = 100'000;
+  std::string text = kColumns;
+  for (const char* state : {"RUNNING", "COMPLETED"}) {  // each comes twice
+    for (int i = 0; i < kMany; ++i) text += fmt::format("7.{0}|7.{0}|ana|{1}|0:0|100|160|n1|1|1|1||1M||\n", i, state);
+  }
+  const EngineReading reading = Read(text + "7|7|ana|COMPLETED|0:0|100|160|n1|1|1||100M||00:01:00|00:30\n");
+  ASSERT_EQ(reading.clusters.size(), 1u);
+  ASSERT_EQ(reading.clusters[0].tasks.size(), static_cast<size_t>(kMany));
+  EXPECT_EQ(reading.clusters[0].tasks.back().job, fmt::format("slurm 7.{}", kMany - 1));
 }
 
 }  // namespace

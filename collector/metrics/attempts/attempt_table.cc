@@ -60,41 +60,34 @@ void TakeOff(int64_t inner_ns, int64_t& outer_ns) {
   outer_ns = is_known ? std::max<int64_t>(0, outer_ns - inner_ns) : AttemptRow::kUnknown;
 }
 
-/// `inner` is complete: all that is inside it was taken off. A record leaves out what its own writer has inside it.
-/// So `inner` comes off the innermost chunk around it of each other writer. `before`: those that were open when it
-/// began.
-void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {
-  std::vector<uint32_t> writers = {inner.writer};
-  for (auto outer = before.rbegin(); outer != before.rend(); ++outer) {
+/// `attempts`: of one thread, by start; of two that start at once, the one around the other first. A record leaves out
+/// what its own writer has inside it. So each comes off the innermost one around it of each other writer.
+void TakeOffInThread(absl::Span<Nested> attempts) {
+  std::map<uint32_t, std::vector<Nested*>> open;    // by writer: those that may be the innermost one, latest end first
+  std::vector<std::pair<Nested*, Nested*>> inside;  // the inner one, and the outer
+  for (Nested& inner : attempts) {
     // One that `inner` outlasts is not around it: the clocks of two logs may differ.
-    if ((*outer)->stop_ns < inner.stop_ns) continue;
-    AttemptRow& row = (*outer)->row;
-    if (std::find(writers.begin(), writers.end(), (*outer)->writer) != writers.end()) continue;
-    writers.push_back((*outer)->writer);
+    const auto is_around = [&inner](const Nested* outer) {
+      return outer->stop_ns > inner.row.start_ns && outer->stop_ns >= inner.stop_ns;
+    };
+    for (auto of = open.begin(); of != open.end();) {
+      const auto behind = absl::c_partition_point(of->second, is_around);
+      if (behind != of->second.begin() && of->first != inner.writer) inside.emplace_back(&inner, *(behind - 1));
+      of = of->second.front()->stop_ns > inner.row.start_ns ? std::next(of) : open.erase(of);
+    }
+    std::vector<Nested*>& own = open[inner.writer];
+    while (!own.empty() && own.back()->stop_ns <= inner.stop_ns) own.pop_back();
+    own.push_back(&inner);
+  }
+  // An inner one begins later: all that is inside it is off when it comes off those around it.
+  for (auto pair = inside.rbegin(); pair != inside.rend(); ++pair) {
+    const auto& [inner, outer] = *pair;
     for (const auto part : {&AttemptRow::duration_ns, &AttemptRow::cpu_ns, &AttemptRow::cpu_wait_ns,
                             &AttemptRow::system_cpu_ns, &AttemptRow::minor_faults, &AttemptRow::major_faults}) {
-      TakeOff(inner.row.*part, row.*part);
+      TakeOff(inner->row.*part, outer->row.*part);
     }
-    (*outer)->is_changed = true;
+    outer->is_changed = true;
   }
-}
-
-/// `attempts`: of one thread, by start; of two that start at once, the one around the other first.
-void TakeOffInThread(absl::Span<Nested> attempts) {
-  std::vector<Nested*> open;
-  const auto close_until = [&open](int64_t start_ns) {
-    for (size_t i = open.size(); i > 0; --i) {
-      Nested* const inner = open[i - 1];
-      if (inner->stop_ns > start_ns) continue;
-      TakeOffOuter(*inner, absl::MakeConstSpan(open).first(i - 1));
-      open.erase(open.begin() + static_cast<std::ptrdiff_t>(i - 1));
-    }
-  };
-  for (Nested& attempt : attempts) {
-    close_until(attempt.row.start_ns);
-    open.push_back(&attempt);
-  }
-  close_until(std::numeric_limits<int64_t>::max());
 }
 
 /// The processes of which more than one copy of the SDK has attempts.

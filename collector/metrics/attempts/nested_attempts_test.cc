@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_table.h"
@@ -29,10 +30,11 @@ AttemptRow Row(uint32_t log, int64_t start_ns, int64_t stop_ns, int64_t left_out
   return row;
 }
 
-std::vector<AttemptRow> WithoutNestedTime(const std::vector<AttemptRow>& rows, int64_t* taken_ns = nullptr) {
+std::vector<AttemptRow> WithoutNestedTime(const std::vector<AttemptRow>& rows, int64_t* taken_ns = nullptr,
+                                          const std::vector<uint32_t>& process_of_log = kProcessOfLog) {
   AttemptRows all(rows);
   const int64_t taken = TakeNestedTimeOff(
-      kProcessOfLog, kWriterOfLog, [](const AttemptRow& row) { return row.thread != 9; }, all);
+      process_of_log, kWriterOfLog, [](const AttemptRow& row) { return row.thread != 9; }, all);
   if (taken_ns != nullptr) *taken_ns = taken;
   std::vector<AttemptRow> result;
   for (const AttemptRow& row : all) result.push_back(row);
@@ -150,6 +152,47 @@ TEST(NestedAttempts, EachMomentOfAThreadCountsOnce) {
       EXPECT_EQ(result[i].duration_ns, exclusive[order[i]]);
       EXPECT_EQ(result[i].number, shuffled[i].number);
     }
+  }
+}
+
+TEST(NestedAttempts, ComeOffTheInnermostOneAroundThemOfEachOtherLog) {
+  std::mt19937_64 random(2);
+  const auto below = [&random](int64_t bound) { return static_cast<int64_t>(random() % static_cast<uint64_t>(bound)); };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<AttemptRow> rows;
+    for (int i = 0; i < 40; ++i) {
+      const int64_t start_ns = below(50);
+      rows.push_back(Row(static_cast<uint32_t>(below(3)), start_ns, start_ns + below(50)));
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const AttemptRow& a, const AttemptRow& b) {
+      return std::tuple(a.start_ns, -a.stop_ns(), a.process) < std::tuple(b.start_ns, -b.stop_ns(), b.process);
+    });
+    Times expected;
+    for (const AttemptRow& row : rows) expected.push_back(row.duration_ns);
+    for (size_t inner = rows.size(); inner-- > 0;) {
+      std::vector<bool> is_found(3);
+      is_found[rows[inner].process] = true;
+      for (size_t outer = inner; outer-- > 0;) {
+        const bool is_open = rows[outer].stop_ns() > rows[inner].start_ns;
+        if (!is_open || rows[outer].stop_ns() < rows[inner].stop_ns() || is_found[rows[outer].process]) continue;
+        is_found[rows[outer].process] = true;
+        expected[outer] = std::max<int64_t>(0, expected[outer] - expected[inner]);
+      }
+    }
+    const std::vector<AttemptRow> result = WithoutNestedTime(rows, nullptr, {0, 0, 0});
+    for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(result[i].duration_ns, expected[i]);
+  }
+}
+
+// Takes minutes if each is compared with all that are open.
+TEST(NestedAttempts, ManyMayOverlap) {
+  constexpr int64_t kMany = 200'000;
+  std::vector<AttemptRow> rows;
+  for (int64_t i = 0; i < kMany; ++i) rows.push_back(Row(static_cast<uint32_t>(i % 2), i, kMany + i));
+  rows.push_back(Row(1, kMany - 1, kMany));
+  const std::vector<AttemptRow> result = WithoutNestedTime(rows);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(result[i].duration_ns, rows[i].duration_ns - (i + 2 == static_cast<size_t>(kMany) ? 1 : 0));
   }
 }
 

@@ -167,9 +167,15 @@ std::vector<RunWindow> ClusterTable::ActiveSpans(const RunWindow& run) const {
 
 std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFindings& findings) {
   std::vector<ClusterWorker> workers;
-  const size_t recorded = findings.processes.size();
-  std::vector<bool> sampled(recorded);
-  for (size_t i = 0; i < recorded; ++i) sampled[i] = !findings.processes[i].samples.empty();
+  const auto recorded = static_cast<uint32_t>(findings.processes.size());
+  const auto sampled = Mapped<bool>(findings.processes, [](const ProcessRow& row) { return !row.samples.empty(); });
+  std::map<std::string, std::set<uint32_t>> named;  // rows, by what workers call them, or did
+  const auto name = [&](uint32_t index) {
+    const ProcessRow& process = findings.processes[index];
+    named[process.engine_worker].insert(index);
+    named[fmt::format("{} {}", process.host, process.start_ns)].insert(index);
+  };
+  for (uint32_t i = 0; i < recorded; ++i) name(i);
   std::map<std::string_view, int64_t> ends_ns;  // of logs that hold many jobs
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     int64_t& end_ns = ends_ns[cluster.log];
@@ -182,13 +188,13 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
       // Rows beyond those recorded are of other workers, or of this one before it came again, unless it says which
       // process it is.
       const bool is_reported = worker.pid.has_value() || worker.process_start_ns.has_value();
-      const auto end =
-          is_reported ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
-      const auto process = std::find_if(findings.processes.begin(), end,
-                                        [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
-      const uint32_t index = process == end ? AddClusterProcess(worker, last_ns, findings)
-                                            : static_cast<uint32_t>(process - findings.processes.begin());
+      const auto& start_ns = worker.process_start_ns;
+      auto& rows = named[start_ns.has_value() ? fmt::format("{} {}", worker.hostname, *start_ns) : worker.address];
+      const auto row = absl::c_find_if(rows, [&](uint32_t i) { return IsProcessOf(worker, findings.processes[i]); });
+      const bool is_known = row != rows.end() && (is_reported || *row < recorded);
+      const uint32_t index = is_known ? *row : AddClusterProcess(worker, last_ns, findings);
       FillIn(worker, findings.processes[index]);
+      name(index);
       findings.processes[index].is_job = is_job;
       if (index >= recorded || !sampled[index]) TakeSamples(worker, findings.processes[index]);
       workers.push_back({index, &worker});

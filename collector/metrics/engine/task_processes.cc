@@ -26,17 +26,16 @@ struct Bounds {
   bool Contains(int64_t offset_ns) const { return least <= offset_ns && offset_ns <= most; }
 };
 
+/// When an attempt began and ended, whether its worker is still there, and whether it was ended.
+using AttemptAtJob = std::tuple<int64_t, int64_t, bool, bool>;
+
 /// With which a process fits one of its job's attempts.
-Bounds BoundsOf(const ProcessRow& process, const std::vector<const ClusterTaskFact*>& attempts,
-                const std::map<std::string_view, const ClusterWorkerFact*>& workers) {
+Bounds BoundsOf(const ProcessRow& process, const std::set<AttemptAtJob>& attempts) {
   Bounds bounds = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  for (const ClusterTaskFact* task : attempts) {
-    const auto worker = workers.find(task->worker);
-    const bool goes_on = worker != workers.end() && !worker->second->left_ns.has_value();
-    const bool is_killed = task->failed || (worker != workers.end() && worker->second->is_lost);
-    const int64_t from_ns = process.start_ns - task->stop_ns - kRounding;
-    const int64_t to_ns = process.start_ns - task->start_ns + kRounding;
-    int64_t until_ns = process.last_ns - task->stop_ns - (is_killed ? kKillWait : kRounding);
+  for (const auto& [start_ns, stop_ns, goes_on, is_killed] : attempts) {
+    const int64_t from_ns = process.start_ns - stop_ns - kRounding;
+    const int64_t to_ns = process.start_ns - start_ns + kRounding;
+    int64_t until_ns = process.last_ns - stop_ns - (is_killed ? kKillWait : kRounding);
     if (until_ns > to_ns) until_ns = from_ns;  // it outlived its job
     bounds.least = goes_on ? std::numeric_limits<int64_t>::min() : std::min(bounds.least, std::max(from_ns, until_ns));
     bounds.most = std::max(bounds.most, to_ns);
@@ -330,18 +329,20 @@ void JudgeByTasks(const TaskOfProcess& task_of_process, RecordFindings& findings
   }
 }
 
-bool IsOfTree(const ProcessRow& process, const TreeRun& tree) {
-  return process.host == tree.run.host && process.start_ns >= tree.run.start_ns - kTolerance &&
-         process.start_ns <= tree.last_ns;
-}
+using ByStart = std::multimap<std::pair<std::string_view, int64_t>, ProcessRow*>;  // by host, too
 
-void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
+void JudgeByTree(const TreeRun& tree, const ByStart& by_start) {
+  std::set<ProcessRow*> processes;  // in the order of the table
+  const ByStart::key_type first(tree.run.host, tree.run.start_ns - kTolerance), last(tree.run.host, tree.last_ns);
+  for (auto process = by_start.lower_bound(first); process != by_start.end() && process->first <= last; ++process) {
+    processes.insert(process->second);
+  }
   int64_t kills = tree.totals.oom_kills.value_or(0);
   std::vector<ProcessRow*> unreported;
   const std::string reason = fmt::format("the kernel killed {} of its control group, out of memory",
                                          kills == 1 ? "a process" : fmt::format("{} processes", kills));
-  for (ProcessRow& process : processes) {
-    if (!IsOfTree(process, tree)) continue;
+  for (ProcessRow* const of_tree : processes) {
+    ProcessRow& process = *of_tree;
     const auto reaped = tree.reaped.find(process.pid);
     bool may_be_killed_for_memory = tree.totals.oom_kills.value_or(0) > 0;
     if (reaped != tree.reaped.end() && reaped->second.time_ns >= process.last_ns) {
@@ -379,7 +380,7 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
   struct Named {
     JobsToAlign* log;
     ClusterFact* cluster;
-    std::vector<const ClusterTaskFact*> attempts;
+    std::set<AttemptAtJob> attempts;
   };
   std::map<std::string, JobsToAlign> logs;
   std::map<std::string_view, Named> by_job;
@@ -390,7 +391,10 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
     for (const ClusterWorkerFact& worker : cluster->workers) workers_of[cluster][worker.address] = &worker;
     for (const ClusterTaskFact& task : cluster->tasks) {
       if (task.job.empty()) continue;
-      by_job.try_emplace(task.job, Named{&log, cluster, {}}).first->second.attempts.push_back(&task);
+      Named& named = by_job.try_emplace(task.job, Named{&log, cluster, {}}).first->second;
+      const ClusterWorkerFact* const worker = ValueOr(workers_of[named.cluster], task.worker, nullptr);
+      named.attempts.emplace(task.start_ns, task.stop_ns, worker != nullptr && !worker->left_ns.has_value(),
+                             task.failed || (worker != nullptr && worker->is_lost));
     }
   }
   for (const ProcessRow& process : processes) {
@@ -399,7 +403,7 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
     if (named == by_job.end()) named = by_job.find(JobOfStep(process.job));
     if (named == by_job.end()) continue;
     const auto& [log, cluster, attempts] = named->second;
-    (*log)[cluster].push_back(BoundsOf(process, attempts, workers_of[cluster]));
+    (*log)[cluster].push_back(BoundsOf(process, attempts));
   }
   std::vector<std::string> done;
   for (const auto& [name, jobs] : logs) Append(&done, AlignLog(name, jobs));
@@ -514,7 +518,9 @@ void JudgeEnds(const std::vector<ClusterWorker>& workers, const TaskOfProcess& t
     Judge(fact.is_lost, process);
   }
   JudgeByTasks(task_of_process, *findings);
-  for (const TreeRun* tree : trees.Runs()) JudgeByTree(*tree, processes);
+  ByStart by_start;
+  for (ProcessRow& process : processes) by_start.insert({{process.host, process.start_ns}, &process});
+  for (const TreeRun* tree : trees.Runs()) JudgeByTree(*tree, by_start);
 }
 
 }  // namespace crema

@@ -205,33 +205,24 @@ std::optional<TreeFigures> TreeAccumulator::Finalize() const {
   return figures;
 }
 
-TreeAccumulator::Seen TreeAccumulator::Find(std::string_view host, int64_t pid, int64_t start_ns) const {
-  Seen nearest;
-  int64_t least_distance = std::numeric_limits<int64_t>::max();
-  for (const auto& [key, tree] : runs_) {
-    if (std::get<0>(key) != host) continue;
-    auto process = tree.processes.lower_bound({pid, std::numeric_limits<int64_t>::min()});
-    for (; process != tree.processes.end() && process->first.first == pid; ++process) {
-      const int64_t distance = std::abs(process->first.second - start_ns);
-      // Nested runs see the same process: the one with more samples knows more.
-      if (distance < least_distance || (distance == least_distance && nearest.samples != nullptr &&
-                                        process->second.size() > nearest.samples->size())) {
-        least_distance = distance;
-        nearest = {&tree, process->first, &process->second};
-      }
-    }
+TreeProcesses::TreeProcesses(const TreeAccumulator& trees) {
+  for (const auto& [key, tree] : trees.runs_) {
+    for (const auto& process : tree.processes)
+      seen_[{std::get<0>(key), process.first.first}].push_back({&tree, &process});
   }
-  return nearest;
 }
 
-std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const {
-  const Seen seen = Find(host, pid, start_ns);
-  return seen.samples == nullptr ? std::vector<ProcessSample>() : *seen.samples;
-}
-
-ProcessCounts TreeAccumulator::CountsOf(std::string_view host, int64_t pid, int64_t start_ns) const {
-  const Seen seen = Find(host, pid, start_ns);
-  return seen.samples == nullptr ? ProcessCounts() : seen.tree->CountsOf(seen.key);
+TreeProcesses::Seen TreeProcesses::Find(std::string_view host, int64_t pid, int64_t start_ns) const {
+  const auto found = seen_.find({host, pid});
+  if (found == seen_.end()) return {};
+  // Nested runs see the same process: the one with more samples knows more.
+  return *absl::c_min_element(found->second, [start_ns](const Seen& a, const Seen& b) {
+    const auto order = [start_ns](const Seen& seen) {
+      const auto& [key, samples] = *seen.process;
+      return std::pair(std::abs(key.second - start_ns), -static_cast<int64_t>(samples.size()));
+    };
+    return order(a) < order(b);
+  });
 }
 
 void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,

@@ -43,22 +43,27 @@ class TreeAccumulator {
   /// What was sampled, run by run, in order of their starts.
   std::vector<const TreeRun*> Runs() const;
 
-  /// The samples of one recorded process: the process of this host and pid whose kernel start is nearest to
-  /// `start_ns` (a recorder starts after its process does). Empty where the tree never saw it.
-  std::vector<ProcessSample> SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const;
-  /// What the kernel counted of the same process; nothing where the tree never saw it.
-  ProcessCounts CountsOf(std::string_view host, int64_t pid, int64_t start_ns) const;
-
  private:
-  /// A process as one tree saw it; `samples` is nullptr where none did.
+  friend class TreeProcesses;
+  std::map<std::tuple<std::string, int64_t, int64_t>, TreeRun> runs_;  // (host, pid, start)
+};
+
+/// Finds recorded processes in trees, which it refers to.
+class TreeProcesses {
+ public:
+  /// A process as one tree saw it: (pid, start) and its samples; null where none did.
   struct Seen {
     const TreeRun* tree = nullptr;
-    std::pair<int64_t, int64_t> key;
-    const std::vector<ProcessSample>* samples = nullptr;
+    const decltype(TreeRun::processes)::value_type* process = nullptr;
+
+    ProcessCounts counts() const { return tree == nullptr ? ProcessCounts() : tree->CountsOf(process->first); }
   };
+  explicit TreeProcesses(const TreeAccumulator& trees);
+  /// The process of this host and pid whose kernel start is nearest to `start_ns`: a recorder starts after its process.
   Seen Find(std::string_view host, int64_t pid, int64_t start_ns) const;
 
-  std::map<std::tuple<std::string, int64_t, int64_t>, TreeRun> runs_;  // (host, pid, start)
+ private:
+  std::map<std::pair<std::string_view, int64_t>, std::vector<Seen>> seen_;  // by host and pid
 };
 
 /// Sets the process tree's keys of docs/metrics.md and `allocated_cores`; null, with the reason, where there are

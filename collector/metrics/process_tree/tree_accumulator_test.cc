@@ -192,11 +192,41 @@ TEST(TreeAccumulator, SamplesGoToTheProcessWhoseStartIsNearest) {
   }
   TreeAccumulator trees;
   trees.Add(run);
-  ASSERT_EQ(trees.SamplesOf("a", 7, 91 * kSecondNs).size(), 1u);
-  EXPECT_EQ(trees.SamplesOf("a", 7, 91 * kSecondNs)[0].rss_bytes, 90 * kSecondNs);
-  EXPECT_EQ(trees.SamplesOf("a", 7, 51 * kSecondNs)[0].rss_bytes, 50 * kSecondNs);
-  EXPECT_TRUE(trees.SamplesOf("b", 7, 51 * kSecondNs).empty());
-  EXPECT_TRUE(trees.SamplesOf("a", 8, 51 * kSecondNs).empty());
+  const TreeProcesses processes(trees);
+  ASSERT_NE(processes.Find("a", 7, 91 * kSecondNs).process, nullptr);
+  EXPECT_EQ(processes.Find("a", 7, 91 * kSecondNs).process->second.at(0).rss_bytes, 90 * kSecondNs);
+  EXPECT_EQ(processes.Find("a", 7, 51 * kSecondNs).process->second.at(0).rss_bytes, 50 * kSecondNs);
+  EXPECT_EQ(processes.Find("b", 7, 51 * kSecondNs).process, nullptr);
+  EXPECT_EQ(processes.Find("a", 8, 51 * kSecondNs).process, nullptr);
+}
+
+TEST(TreeAccumulator, OfNestedRunsTheOneWithMoreSamplesKnowsAProcess) {
+  TreeAccumulator trees;
+  for (const int samples : {1, 3, 2}) {
+    TreeRun run = RunOn("a", samples);
+    for (int i = 0; i < samples; ++i) run.Add(Sample(kSecondNs * (i + 1), 1, 1));
+    trees.Add(run);
+  }
+  const TreeProcesses::Seen seen = TreeProcesses(trees).Find("a", 7, 60);
+  ASSERT_NE(seen.process, nullptr);
+  EXPECT_EQ(seen.process->second.size(), 3u);
+  EXPECT_EQ(seen.tree->run.start_ns, 3);
+}
+
+// Takes minutes if each process is looked for in all runs.
+TEST(TreeAccumulator, AHostMayHaveManyRuns) {
+  constexpr int64_t kMany = 50'000;
+  TreeAccumulator trees;
+  for (int64_t i = 0; i < kMany; ++i) {
+    TreeRun run = RunOn("a", i);
+    run.processes[{i, i}].emplace_back();
+    trees.Add(run);
+  }
+  const TreeProcesses processes(trees);
+  for (int64_t i = 0; i < kMany; ++i) {
+    ASSERT_NE(processes.Find("a", i, 0).tree, nullptr);
+    EXPECT_EQ(processes.Find("a", i, 0).tree->run.start_ns, i);
+  }
 }
 
 TEST(TreeAccumulator, OneRunOfSeveralCanBeKept) {

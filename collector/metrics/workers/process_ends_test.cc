@@ -178,5 +178,23 @@ TEST_F(ProcessEnds, WhereTheKernelKilledNoneOrDoesNotCountNothingIsSaid) {
   EXPECT_EQ(row(0).left_reason, "");
 }
 
+// Takes minutes if each run is held against all processes.
+TEST_F(ProcessEnds, ManyRunsSayHowTheirProcessesEnded) {
+  constexpr int64_t kMany = 40'000;
+  TreeAccumulator trees;
+  for (int64_t i = 0; i < kMany; ++i) {
+    TreeRun tree;
+    tree.run.host = "node";
+    tree.run.start_ns = kOrigin + i * 3600 * kSecondNs;
+    TreeReapFact reaped = Reaped(7, 3);
+    reaped.time_ns = tree.run.start_ns + 20 * kSecondNs;
+    tree.Add(reaped);
+    trees.Add(tree);
+    Add(Process(7, "node", i * 3600 + 1));
+  }
+  JudgeEnds(workers_, {}, trees, &findings_);
+  for (int64_t i = 0; i < kMany; ++i) EXPECT_EQ(row(static_cast<size_t>(i)).state, ProcessState::kLost);
+}
+
 }  // namespace
 }  // namespace crema

@@ -34,8 +34,8 @@ std::optional<Lines> DrawEach(const std::vector<WorkerLife>& workers, const std:
     const Timeline drawn = draw(worker, process, run);
     Timeline& line = by_worker[process.worker()];  // a process of the same host and pid, later on, continues it
     line.insert(line.end(), drawn.begin(), drawn.end());
-    SortBy(&line, &TimelinePoint::seconds);
   }
+  for (auto& [name, line] : by_worker) SortBy(&line, &TimelinePoint::seconds);
   return IfAny(std::move(by_worker));
 }
 

@@ -162,5 +162,21 @@ TEST(WorkerTimelines, AreNotMeasuredWithoutTheirSource) {
   }
 }
 
+// Takes minutes if the line is sorted again for each of its processes.
+TEST(WorkerTimelines, APidMayComeBackManyTimes) {
+  constexpr uint32_t kMany = 50'000;
+  std::vector<WorkerLife> lives;
+  std::vector<ProcessRow> processes;
+  for (uint32_t i = 0; i < kMany; ++i) {
+    lives.push_back(Life(i, 2 * (kMany - i), 2 * (kMany - i) + 1, i + 1));
+    processes.push_back(TimelineProcess(7));
+  }
+  const RunWindow run = {TimeAt(0), TimeAt(3 * kMany)};
+  const Points points = PointsOf(DrawWorkerTimelines(lives, {}, processes, run), "worker_cores", "node:7");
+  ASSERT_EQ(points.size(), 2u * kMany);
+  EXPECT_EQ(points.front(), std::pair(2.0, double{kMany}));
+  EXPECT_EQ(points.back(), std::pair(2.0 * kMany + 1, 0.0));
+}
+
 }  // namespace
 }  // namespace crema
