@@ -70,7 +70,8 @@ int RunExport(const ExportOptions& options) {
   if (options.path == "-" || options.without_result) return kExitDone;
   std::error_code error;
   if (is_of_missing && std::filesystem::file_size(options.path, error) <= 3) {  // {}
-    if (!options.output.quiet) std::fputs("crema: every chunk that is known has its result: nothing is left\n", stderr);
+    const bool has_chunks = opened.measurement().HasChunks();
+    if (!options.output.quiet) PrintError(has_chunks ? "every known chunk has its result: nothing is left" : kNoChunk);
     std::fputs(NextReport(options.output, opened.Named(), STDERR_FILENO).c_str(), stderr);
     return kExitDone;
   }
@@ -339,7 +340,7 @@ void ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
 
 int Plot(PlotOptions options) {
   CheckOptions(options);
-  options.shown.is_list = options.list;
+  options.shown.is_list = true;
   if (options.source.empty()) return PrintOut(KindsAsText() + NextStep(options.shown, "crema plot RUN -o DIR"));
   const bool quiet = options.shown.quiet;
   const PlottedRun run(options.source, options.run, quiet);
