@@ -179,7 +179,7 @@ Clusters ReadClusters(RecordLogs& logs, LogReading& others) {
     Take(*reading, others);
     for (ClusterFact& cluster : reading->clusters) {
       cluster.log = log.path;
-      ForgetWhatWasFound(logs.logs, log.path, cluster);
+      if (!cluster.lost_bytes.empty()) ForgetWhatWasFound(logs.logs, log.path, cluster);
       clusters.table.Add(*log.engine, std::move(cluster));
     }
   }

@@ -26,9 +26,8 @@ struct Bounds {
   bool Contains(int64_t offset_ns) const { return least <= offset_ns && offset_ns <= most; }
 };
 
-/// When an attempt began and ended, whether its worker is still there, and whether it was ended.
+/// When an attempt began and ended, whether its worker is still there, and whether it was killed.
 using AttemptAtJob = std::tuple<int64_t, int64_t, bool, bool>;
-
 /// With which a process fits one of its job's attempts.
 Bounds BoundsOf(const ProcessRow& process, const std::set<AttemptAtJob>& attempts) {
   Bounds bounds = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
@@ -329,31 +328,35 @@ void JudgeByTasks(const TaskOfProcess& task_of_process, RecordFindings& findings
   }
 }
 
-using ByStart = std::multimap<std::pair<std::string_view, int64_t>, ProcessRow*>;  // by host, too
+using ByPid = std::multimap<std::tuple<std::string_view, int64_t, int64_t>, ProcessRow*>;  // host, pid, start
 
-void JudgeByTree(const TreeRun& tree, const ByStart& by_start) {
-  std::set<ProcessRow*> processes;  // in the order of the table
-  const ByStart::key_type first(tree.run.host, tree.run.start_ns - kTolerance), last(tree.run.host, tree.last_ns);
-  for (auto process = by_start.lower_bound(first); process != by_start.end() && process->first <= last; ++process) {
-    processes.insert(process->second);
-  }
+void JudgeByTree(const TreeRun& tree, const ByPid& by_pid) {
+  const int64_t first_ns = tree.run.start_ns - kTolerance;
   int64_t kills = tree.totals.oom_kills.value_or(0);
+  std::set<ProcessRow*> processes;  // in the order of the table
+  const auto take = [&](int64_t least_pid, int64_t most_pid) {
+    const ByPid::key_type first(tree.run.host, least_pid, first_ns), last(tree.run.host, most_pid, tree.last_ns);
+    for (auto row = by_pid.lower_bound(first); row != by_pid.end() && row->first <= last; ++row) {
+      if (row->second->start_ns >= first_ns && row->second->start_ns <= tree.last_ns) processes.insert(row->second);
+    }
+  };
+  for (const auto& [pid, reaped] : tree.reaped) take(pid, pid);
+  if (kills > 0) take(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
   std::vector<ProcessRow*> unreported;
   const std::string reason = fmt::format("the kernel killed {} of its control group, out of memory",
                                          kills == 1 ? "a process" : fmt::format("{} processes", kills));
-  for (ProcessRow* const of_tree : processes) {
-    ProcessRow& process = *of_tree;
-    const auto reaped = tree.reaped.find(process.pid);
+  for (ProcessRow* const process : processes) {
+    const auto reaped = tree.reaped.find(process->pid);
     bool may_be_killed_for_memory = tree.totals.oom_kills.value_or(0) > 0;
-    if (reaped != tree.reaped.end() && reaped->second.time_ns >= process.last_ns) {
+    if (reaped != tree.reaped.end() && reaped->second.time_ns >= process->last_ns) {
       const int status = reaped->second.exit_status;
-      Judge(status != 0, process);
+      Judge(status != 0, *process);
       may_be_killed_for_memory &= SignalOfExit(status) == kSigkill;
-      if (kills == 0 || !may_be_killed_for_memory) NameReason(WhyOfExit(status), process);
+      if (kills == 0 || !may_be_killed_for_memory) NameReason(WhyOfExit(status), *process);
     }
-    if (process.state == ProcessState::kUnreported && !process.is_damaged) unreported.push_back(&process);
-    if (process.state != ProcessState::kLost || !may_be_killed_for_memory) continue;
-    NameReason(reason, process);
+    if (process->state == ProcessState::kUnreported && !process->is_damaged) unreported.push_back(process);
+    if (process->state != ProcessState::kLost || !may_be_killed_for_memory) continue;
+    NameReason(reason, *process);
     --kills;
   }
   // Which of several the kernel killed is not known.
@@ -518,9 +521,9 @@ void JudgeEnds(const std::vector<ClusterWorker>& workers, const TaskOfProcess& t
     Judge(fact.is_lost, process);
   }
   JudgeByTasks(task_of_process, *findings);
-  ByStart by_start;
-  for (ProcessRow& process : processes) by_start.insert({{process.host, process.start_ns}, &process});
-  for (const TreeRun* tree : trees.Runs()) JudgeByTree(*tree, by_start);
+  ByPid by_pid;
+  for (ProcessRow& process : processes) by_pid.insert({{process.host, process.pid, process.start_ns}, &process});
+  for (const TreeRun* tree : trees.Runs()) JudgeByTree(*tree, by_pid);
 }
 
 }  // namespace crema

@@ -180,7 +180,7 @@ TEST_F(ProcessEnds, WhereTheKernelKilledNoneOrDoesNotCountNothingIsSaid) {
 
 // Takes minutes if each run is held against all processes.
 TEST_F(ProcessEnds, ManyRunsSayHowTheirProcessesEnded) {
-  constexpr int64_t kMany = 40'000;
+  constexpr int64_t kMany = 50'000;
   TreeAccumulator trees;
   for (int64_t i = 0; i < kMany; ++i) {
     TreeRun tree;
