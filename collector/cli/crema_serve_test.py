@@ -219,6 +219,27 @@ class WhatGoesWrong(ServeTestCase):
         self.assertEqual(idle.recv(1), b"")
         idle.close()
 
+    def test_sigterm_ends_it_while_it_makes_the_report(self):
+        log = GrowingLog(self.logs)
+        log.chunk(0)
+        log.end()
+        measured = os.path.join(self.directory, "measured")
+        subprocess.run([CREMA, "collect", self.logs, "-o", measured, "-q"], env=environment(), check=True)
+        server = self.serve(source=measured)
+        self.wait_for("the end", lambda: self.json("/api/v1/run")["state"] == "finished")
+        signal.signal(signal.SIGIO, signal.SIG_IGN)  # the kernel says so that the lease is to be given up
+        with open(os.path.join(measured, "measurement.json"), "ab") as document:
+            try:
+                fcntl.fcntl(document, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            except OSError as error:
+                self.skipTest(f"no leases here: {error}")
+            # Whoever opens the document waits for the lease: for 45 s (/proc/sys/fs/lease-break-time).
+            self.assertEqual(self.get("/report")[0].status, 202)
+            self.wait_for("the lease", lambda: fcntl.fcntl(document, fcntl.F_GETLEASE) != fcntl.F_WRLCK)
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(PATIENCE / 2), 0)
+        self.assertIn("next: crema show", server.stderr.read())
+
     def test_logs_that_come_later_are_found(self):
         self.serve()
         self.assertEqual(self.json("/api/v1/metrics")["num_chunks"], 0)

@@ -155,12 +155,10 @@ int Serve(const ServeOptions& options) {
     signals.clear();  // a second one ends this process at once
     service.Stop();
     server.Stop();
-    if (service.IsWritingReport() && !options.live.output.quiet) {
-      std::fputs("crema: ends when the report that is being written is done; Ctrl-C again ends it now\n", stderr);
-    }
   });
   service.Start();
   context.run();  // until all that was begun has ended, which a signal makes it
+  if (service.IsWritingReport()) _exit(EndFollowing(options.live, service.model()));  // nobody will see the report
   return EndFollowing(options.live, service.model());
 }
 

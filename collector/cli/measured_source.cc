@@ -349,7 +349,7 @@ absl::StatusOr<MeasuredSource> MeasuredSource::OpenStandardInput() {
   return opened;
 }
 
-Json MeasuredSource::Document() const { return text_.empty() ? JsonOf(measurement_) : Json::parse(text_); }
+Json MeasuredSource::Document() const { return text_.empty() ? JsonOf(measurement_) : ParsedJson(text_); }
 
 absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
   if (sources_.empty()) return absl::NotFoundError("standard input has no single chunks: name the measurement");

@@ -94,7 +94,7 @@ std::vector<MissingRange> MissingOf(const Tried& tried) {
 absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string& path) {
   std::ifstream in(path);
   if (!in) return absl::NotFoundError(fmt::format("{} cannot be read", path));
-  const Json fileset = Json::parse(in, nullptr, /*allow_exceptions=*/false);
+  const Json fileset = ParsedJson(std::string(std::istreambuf_iterator<char>(in), {}));
   const auto refuse = [&path](const std::string& dataset) {
     return absl::InvalidArgumentError(
         fmt::format("{}: {} is not a fileset of Coffea: expected {{\"dataset\": [\"file\", ...]}} or {{\"dataset\": "
@@ -175,10 +175,9 @@ absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source)
 absl::Status WriteCoffeaFileset(const ExportSource& source, const std::string&, TextSink* sink) {
   const absl::StatusOr<std::vector<MissingFile>> missing = FindMissing(source);
   if (!missing.ok()) return missing.status();
-  Json fileset = Json::object();
+  std::map<std::string, std::map<std::string, std::map<std::string, Json>>> fileset;
   for (const MissingFile& file : *missing) {
-    auto& files = fileset[file.dataset]["files"];
-    auto& entry = files[file.file];
+    Json& entry = fileset[file.dataset]["files"][file.file];
     entry["object_path"] = TextOrNull(file.tree);
     for (const MissingRange& range : file.ranges) {
       if (range.has_value()) entry["steps"].push_back({range->first, range->second});

@@ -1,10 +1,10 @@
 // `crema export --to roastcoffea`.
 #include <set>
 
-#include "absl/algorithm/container.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/exports/export_format.h"
+#include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"
 #include "collector/measurement/measurement.h"
 #include "collector/records/json_fields.h"
@@ -73,11 +73,9 @@ std::string NaiveLocal(double seconds, int64_t start_ns) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6S", time, absl::LocalTimeZone());
 }
 
-Json JsonOfValue(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json PointsOf(const Timeline& points, int64_t start_ns) {
   Json result = Json::array();
-  for (const auto& [seconds, value] : points) result.push_back({NaiveLocal(seconds, start_ns), JsonOfValue(value)});
+  for (const auto& [seconds, value] : points) result.push_back({NaiveLocal(seconds, start_ns), value});
   return result;
 }
 
@@ -151,23 +149,22 @@ Json RoastcoffeaTrackingData(const Measurement& measurement) {
   const auto* memory = timelines.Find("worker_memory");
   if (memory == nullptr || memory->empty() || !measurement.run.start_ns.is_integer()) return {};
   const int64_t start_ns = measurement.run.start_ns.integer();
-  const auto memory_of = [memory](const std::string& worker) {
-    const auto found = absl::c_find_if(*memory, [&](const auto& one) { return one.first == worker; });
-    return found == memory->end() ? Timeline() : found->second;
-  };
-  Json tracking = {{"worker_counts", Json::object()}};
+  const std::map<std::string, Timeline> memory_of(memory->begin(), memory->end());
+  std::map<std::string, double> worker_counts;
   for (const auto& [seconds, value] : AsCorners(timelines.worker_counts)) {
-    tracking["worker_counts"][NaiveLocal(seconds, start_ns)] = JsonOfValue(value);
+    worker_counts[NaiveLocal(seconds, start_ns)] = value;
   }
+  Json tracking = {{"worker_counts", worker_counts}};
   for (const std::string_view series : kRoastcoffeaSeries) {
     Json& lines = tracking[std::string(series)] = Json::object();
     const auto* by_worker = timelines.Find(series);
     if (by_worker == nullptr) continue;
     for (const auto& [worker, points] : *by_worker) {
-      lines[worker] = PointsOf(series == "worker_memory_limit" ? AtTimesOf(memory_of(worker), points)
-                               : series == "worker_cores"      ? AsCorners(points)
-                                                               : points,
-                               start_ns);
+      lines.get_ref<Json::object_t&>().emplace_back(
+          worker, PointsOf(series == "worker_memory_limit" ? AtTimesOf(ValueOr(memory_of, worker, {}), points)
+                           : series == "worker_cores"      ? AsCorners(points)
+                                                           : points,
+                           start_ns));
     }
   }
   return tracking;
@@ -189,9 +186,7 @@ Json RoastcoffeaSpanMetrics(const Measurement& measurement) {
     sums[fmt::format("({}, {}, {}, {})", PythonRepr(row.context), PythonRepr(row.function), PythonRepr(row.activity),
                      PythonRepr(row.unit))] += *row.value;
   }
-  Json metrics = Json::object();
-  for (const auto& [key, value] : sums) metrics[key] = value;
-  return metrics;
+  return sums;
 }
 
 /// What the chunks of one file read of it.
@@ -301,7 +296,8 @@ absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
 
 /// Data access, as the package calls it: all seven keys, where there are chunk records.
 void AddDataAccess(const Sums& sums, Json* metrics) {
-  Json metadata = Json::object(), ratios = Json::array(), reads = Json::object(), percents = Json::array();
+  std::map<std::string, Json> metadata, reads;
+  Json ratios = Json::array(), percents = Json::array();
   std::set<std::string, std::less<>> columns;
   double branches_sum = 0, bytes_sum = 0;
   for (const auto& [name, file] : sums.files) {
@@ -328,9 +324,9 @@ void AddDataAccess(const Sums& sums, Json* metrics) {
     bytes_sum += bytes_percent;
   }
   const auto files = static_cast<double>(reads.size());
-  (*metrics)["file_metadata"] = std::move(metadata);
+  (*metrics)["file_metadata"] = metadata;
   (*metrics)["compression_ratios"] = std::move(ratios);
-  (*metrics)["file_read_metrics"] = std::move(reads);
+  (*metrics)["file_read_metrics"] = reads;
   (*metrics)["avg_branches_read_percent"] = files > 0 ? branches_sum / files : 0.0;
   (*metrics)["avg_bytes_read_percent"] = files > 0 ? bytes_sum / files : 0.0;
   (*metrics)["bytes_read_percent_per_file"] = std::move(percents);
@@ -338,7 +334,7 @@ void AddDataAccess(const Sums& sums, Json* metrics) {
 }
 
 Json PerDataset(const Sums& sums) {
-  Json rows = Json::object();
+  std::map<std::string, Json> rows;
   for (const auto& [name, dataset] : sums.datasets) {
     const auto chunks = static_cast<double>(dataset.chunks);
     Json row = {{"num_chunks", dataset.chunks},

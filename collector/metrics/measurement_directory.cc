@@ -214,7 +214,7 @@ bool IsMeasurement(const std::string& directory) {
 }
 
 absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std::string& source) {
-  const auto document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto document = ParsedJson(text);
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string()) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: is not a measurement (no JSON object with a schema); make it again with `crema collect`", source));

@@ -8,6 +8,19 @@ namespace crema {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+template <class Key, class Value, class Less, class Allocator>
+struct UnsearchedMap : nlohmann::ordered_map<Key, Value, Less, Allocator> {
+  Value& operator[](const Key& key) { return this->emplace_back(key, Value()).second; }
+};
+
+}  // namespace
+
+Json ParsedJson(std::string_view text) {
+  return nlohmann::basic_json<UnsearchedMap>::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
 const Json& Field(const Json& object, std::string_view key) {
   static const Json kNothing;
   if (!object.is_object()) return kNothing;

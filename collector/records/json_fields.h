@@ -780,6 +780,10 @@ struct InJson<std::string> {
 
 // Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
 
+/// As `nlohmann::ordered_json::parse`; discarded where it is not JSON. That one looks for each key among all keys of
+/// its object, which takes too long where these are files or workers. Keys that come twice are kept twice.
+nlohmann::ordered_json ParsedJson(std::string_view text);
+
 /// The member of an object; a null value where `object` is not an object or has no such member.
 const nlohmann::ordered_json& Field(const nlohmann::ordered_json& object, std::string_view key);
 

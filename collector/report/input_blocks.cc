@@ -1,6 +1,4 @@
 // What was read, and what users and the engine counted: datasets, files, branches, fine and custom metrics, cuts.
-#include <set>
-
 #include "absl/strings/str_join.h"
 #include "collector/diagnosis/evidence.h"
 #include "collector/format/human_numbers.h"
@@ -93,20 +91,18 @@ struct FineSums {
   double total = 0;
 };
 
-std::string FineTable(const std::vector<FineRow>& rows, const FineView& view, const std::string& unit, bool of_transfer,
+/// `rows` have this unit, and values.
+std::string FineTable(const std::vector<const FineRow*>& rows, const FineView& view, const std::string& unit,
                       size_t most_rows) {
   std::map<std::string, FineSums> sums;
   std::map<std::string, double> activities;
-  for (const FineRow& row : rows) {
-    const bool is_transfer = row.context == "get-data" || row.context == "gather-dep";
-    if (is_transfer != of_transfer || row.unit != unit || !row.value.has_value()) continue;
-    const Text& name = row.*view.field;
+  for (const FineRow* row : rows) {
+    const Text& name = row->*view.field;
     FineSums& sum = sums[name.has_value() ? name.str() : "(none)"];
-    sum.by_activity[row.activity] += *row.value;
-    sum.total += *row.value;
-    activities[row.activity] += *row.value;
+    sum.by_activity[row->activity] += *row->value;
+    sum.total += *row->value;
+    activities[row->activity] += *row->value;
   }
-  if (sums.empty()) return "";
   std::vector<std::pair<std::string, double>> columns(activities.begin(), activities.end());
   SortLargestFirst(&columns, [](const auto& column) { return column.second; });
   constexpr size_t kMostColumns = 10;
@@ -144,24 +140,29 @@ std::string FineTable(const std::vector<FineRow>& rows, const FineView& view, co
   return html;
 }
 
-std::string FineCard(const PageInput& input, const FineView& view, bool of_transfer) {
-  const std::vector<FineRow>& rows = input.measurement.fine;
+std::string FineCard(const PageInput& input, const FineView& view, bool of_transfer = false) {
+  constexpr size_t kMostUnits = 20;
+  std::map<std::pair<ptrdiff_t, std::string>, std::vector<const FineRow*>> rows_of_unit;  // usual units come first
+  for (const FineRow& row : input.measurement.fine) {
+    const bool is_transfer = row.context == "get-data" || row.context == "gather-dep";
+    if (is_transfer != of_transfer || !row.value.has_value()) continue;
+    const std::string_view usual[] = {"seconds", "bytes", "count"};
+    rows_of_unit[{absl::c_find(usual, row.unit.str()) - usual, row.unit}].push_back(&row);
+  }
+  if (rows_of_unit.empty()) return "";
   std::vector<Panel> panels;
-  std::set<std::string> units;
-  for (const FineRow& row : rows) units.insert(row.unit);
-  std::vector<std::string> order;
-  for (const char* first : {"seconds", "bytes", "count"}) {
-    if (units.erase(first) > 0) order.emplace_back(first);
+  for (const auto& [unit, rows] : rows_of_unit) {
+    if (panels.size() == kMostUnits) break;
+    panels.push_back({fmt::format("{}-{}", view.id, panels.size()), unit.second,
+                      FineTable(rows, view, unit.second, input.limits.table_rows)});
   }
-  order.insert(order.end(), units.begin(), units.end());
-  for (const std::string& unit : order) {
-    const std::string html = FineTable(rows, view, unit, of_transfer, input.limits.table_rows);
-    if (!html.empty()) panels.push_back({fmt::format("{}-{}", view.id, panels.size()), unit, html});
+  std::string html =
+      Switched("unit", panels, (of_transfer ? "Sent between workers, by " : "By ") + std::string(view.label));
+  if (const size_t more = rows_of_unit.size() - panels.size(); more > 0) {
+    html +=
+        fmt::format("<p class=\"more\">Units left out: {}; <code>crema show --table fine</code> has them.</p>", more);
   }
-  if (panels.empty()) return "";
-  const std::string heading =
-      of_transfer ? fmt::format("Sent between workers, by {}", view.label) : fmt::format("By {}", view.label);
-  return fmt::format("<section class=\"card\" id=\"{}\">{}</section>\n", view.id, Switched("unit", panels, heading));
+  return fmt::format("<section class=\"card\" id=\"{}\">{}</section>\n", view.id, html);
 }
 
 std::string CutFlowCard(const Measurement& measurement) {
@@ -253,7 +254,7 @@ PageBlock FineBlock(const PageInput& input) {
                                                        {"fine-activity", &FineRow::activity, "activity"},
                                                        {"fine-span", &FineRow::span, "span"},
                                                        {"fine-worker", &FineRow::worker, "worker"}}}) {
-    block.html += FineCard(input, view, false);
+    block.html += FineCard(input, view);
   }
   block.html += FineCard(input, {"fine-sent", &FineRow::activity, "activity"}, true);
   block.html += ChartCards(input, block.id);

@@ -335,6 +335,20 @@ TEST(ReportPage, OtherTablesEndAfterAsManyRowsAsThoseOfTheBlocks) {
   EXPECT_TRUE(absl::StrContains(BlockOf(PageOf(document, NothingRecorded()), "tables"), "1 more in measurement.json."));
 }
 
+TEST(ReportPage, FineMetricsEndAfterTwentyUnits) {
+  Json document;
+  for (const char* unit : {"bytes", "seconds"}) document["fine"].push_back({{"unit", unit}, {"value", 1}});
+  for (int i = 0; i < 25; ++i) document["fine"].push_back({{"unit", "unit" + std::to_string(i)}, {"value", 1}});
+  document["fine"].push_back({{"unit", "none"}, {"value", nullptr}});
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "fine");
+  EXPECT_TRUE(absl::StrContains(html, "aria-selected=\"true\">seconds</button>")) << html;
+  EXPECT_TRUE(absl::StrContains(html, "id=\"panel-fine-worker-19\"")) << html;
+  EXPECT_FALSE(absl::StrContains(html, "id=\"panel-fine-worker-20\"")) << html;
+  EXPECT_TRUE(absl::StrContains(html, "Units left out: 7; <code>crema show --table fine</code>")) << html;
+  for (int i = 0; i < 10; ++i) document["fine"].erase(2);
+  EXPECT_FALSE(absl::StrContains(BlockOf(PageOf(document, NothingRecorded()), "fine"), "Units left out"));
+}
+
 TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
   Json document = {{"datasets", Json::array()}};
   for (int i = 0; i < 150; ++i)

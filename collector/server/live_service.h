@@ -126,8 +126,6 @@ class ServedReport {
   using Write = std::function<absl::StatusOr<std::string>(const std::string& run_id)>;
 
   explicit ServedReport(Write write) : write_(std::move(write)) {}
-  /// Waits for a page that is being written.
-  ~ServedReport() = default;
 
   /// The page; 202 with a page that asks again while it is being written; 500 with the reason where it cannot be. It
   /// is written anew when there are other `records` than the last time.
@@ -158,7 +156,7 @@ class LiveService {
   /// Begins to look. The first round is read before anything is published.
   void Start();
   void Stop();
-  /// Whether a report is being written, for which the destructor waits.
+  /// Whether a report is being written. The destructor waits for it.
   bool IsWritingReport() const { return report_ != nullptr && report_->is_writing(); }
 
   /// The answer to a GET of the page, its parts or the API (docs/live_api.md). `/events` is not answered here.

@@ -11,7 +11,6 @@
 #include "collector/records/record_parser.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/record_log.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -222,15 +221,18 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
   return absl::OkStatus();
 }
 
-nlohmann::ordered_json DocumentIn(const fs::path& measurement) {
-  std::ifstream file(measurement / "measurement.json", std::ios::binary);
-  return nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+/// What a measurement's document has there, as JSON; empty where it has nothing. The rest may be long: it is not kept.
+std::string PartOf(const fs::path& measurement, std::string_view pointer) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element part;
+  const auto document = parser.load((measurement / "measurement.json").string());
+  return document.at_pointer(pointer).get(part) == simdjson::SUCCESS ? simdjson::minify(part) : "";
 }
 
 /// Why a measurement has no records, and the remedy.
-std::string WhyNoRecords(const nlohmann::ordered_json& document) {
-  const bool is_converted = Field(Field(document, "run"), "run_ids").dump().find("\"roastcoffea-") != std::string::npos;
-  if (!is_converted && Field(Field(document, "provenance"), "logs") != 0) {
+std::string WhyNoRecords(const fs::path& measurement) {
+  const bool is_converted = Has(PartOf(measurement, "/run/run_ids"), "\"roastcoffea-");
+  if (!is_converted && PartOf(measurement, "/provenance/logs") != "0") {
     return "a measurement without its records; collect it again from files, without --no-records";
   }
   return fmt::format("made {}; measure with `crema run`, or collect record logs",
@@ -239,11 +241,10 @@ std::string WhyNoRecords(const nlohmann::ordered_json& document) {
 
 /// How many of the logs that a measurement was made from are no longer in its `records`.
 int64_t MissingLogs(const fs::path& measurement, const fs::path& records) {
-  const nlohmann::ordered_json document = DocumentIn(measurement);
-  const auto& logs = Field(Field(document, "provenance"), "logs");
-  if (!logs.is_number_integer()) return 0;
+  int64_t logs = 0;
+  if (!absl::SimpleAtoi(PartOf(measurement, "/provenance/logs"), &logs)) return 0;
   const auto here = static_cast<int64_t>(EntriesOf(records).size() - FindCoffeaFiles(records.string()).size());
-  return std::max<int64_t>(0, logs.get<int64_t>() - here);
+  return std::max<int64_t>(0, logs - here);
 }
 
 // A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
@@ -400,7 +401,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       kind.insert(fs::path(source).lexically_normal());
     }
     if (!found && fs::exists(fs::path(source) / "measurement.json", error)) {
-      return absl::FailedPreconditionError(source + ": " + WhyNoRecords(DocumentIn(source)));
+      return absl::FailedPreconditionError(source + ": " + WhyNoRecords(source));
     }
     if (!found) {
       return absl::NotFoundError(fmt::format("{}: {}", source, DescribeUnknownDirectory(source)));

@@ -371,7 +371,7 @@ absl::StatusOr<RoastcoffeaMeasurement> ReadRoastcoffea(const std::string& direct
   const absl::StatusOr<std::string> times = ReadText(path / kTimes);
   if (!times.ok()) return times.status();
   RoastcoffeaMeasurement measurement;
-  measurement.metrics = Json::parse(WithoutNonFinite(*text), nullptr, /*allow_exceptions=*/false);
+  measurement.metrics = ParsedJson(WithoutNonFinite(*text));
   if (!measurement.metrics.is_object()) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: is not a JSON object; save the measurement again with roastcoffea", (path / kMetrics).string()));
