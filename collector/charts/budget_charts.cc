@@ -5,11 +5,8 @@
 #include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/key_figures.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/measurement/thresholds.h"
-#include "collector/records/facts.h"
 
 namespace crema {
 namespace {

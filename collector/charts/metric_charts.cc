@@ -5,7 +5,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
-#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

@@ -5,7 +5,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
-#include "collector/prediction/prediction.h"
 #include "collector/scaling/scaling_study.h"
 
 namespace crema {

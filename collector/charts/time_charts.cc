@@ -3,9 +3,7 @@
 #include "collector/charts/families.h"
 #include "collector/diagnosis/evidence.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/plot_data/attempt_list.h"
-#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

@@ -6,7 +6,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"
-#include "collector/plot_data/run_detail.h"
 
 namespace crema {
 namespace {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_join.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/run_session.h"
-#include "collector/engines/engines.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/descriptor.h"
 #include "collector/idioms/sequences.h"

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "collector/cli/measured_source.h"
-#include "collector/exports/export_format.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/report/report_page.h"
 #include "collector/server/http_server.h"

@@ -1,5 +1,4 @@
 // clang-format off: first, as GCC's -Wshadow takes its enumerators for names that hide the exit statuses
-#include "collector/idioms/sequences.h"
 #include "collector/metrics/engine/task_processes.h"
 // clang-format on
 

@@ -6,7 +6,6 @@
 
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
-#include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"

@@ -14,7 +14,6 @@
 #include "collector/cli/run_session.h"
 #include "collector/idioms/descriptor.h"
 #include "collector/idioms/units.h"
-#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/records/json_fields.h"

@@ -15,7 +15,6 @@
 #include "collector/idioms/units.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/proc_file.h"
-#include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "nlohmann/json.hpp"
 #include "sdk/allocations/loadable.h"

@@ -7,10 +7,8 @@
 #include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

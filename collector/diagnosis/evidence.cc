@@ -3,7 +3,6 @@
 #include "absl/time/time.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 
 namespace crema {

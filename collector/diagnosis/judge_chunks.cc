@@ -5,8 +5,6 @@
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {

@@ -3,7 +3,6 @@
 #include "absl/strings/match.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/statistics/bounded_names.h"

@@ -5,7 +5,6 @@
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {

@@ -4,7 +4,6 @@
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/metrics/statistics/bounded_names.h"
 

@@ -4,7 +4,6 @@
 
 #include "collector/diagnosis/key_figures.h"
 #include "collector/engines/engines.h"
-#include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "fmt/args.h"
 

@@ -5,7 +5,6 @@
 #include "collector/diagnosis/chunk_size_advice.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/statistics/bounded_names.h"
 

@@ -4,7 +4,6 @@
 
 #include "absl/strings/match.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "collector/records/facts.h"
 #include "collector/records/record_parser.h"
 
 namespace crema {

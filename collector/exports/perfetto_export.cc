@@ -5,10 +5,8 @@
 #include "collector/exports/table_exports.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
-#include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/process_tree/tree_log.h"
-#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {

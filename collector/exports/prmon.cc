@@ -3,7 +3,6 @@
 #include "collector/idioms/units.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/prmon/prmon_reader.h"
-#include "collector/sources/process_tree/tree_log.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -6,7 +6,6 @@
 #include "collector/exports/export_format.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"
-#include "collector/measurement/measurement.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/sums_so_far.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"

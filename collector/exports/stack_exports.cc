@@ -1,11 +1,9 @@
 #include <unordered_map>
 
 #include "collector/exports/export_format.h"
-#include "collector/idioms/sequences.h"
 #include "collector/metrics/recorded/sampled_tables.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/optional_sum.h"
-#include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "nlohmann/json.hpp"
 

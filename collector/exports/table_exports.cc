@@ -5,7 +5,6 @@
 #include "absl/strings/str_split.h"
 #include "collector/exports/export_format.h"
 #include "collector/format/worker_names.h"
-#include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/records/json_fields.h"

@@ -17,7 +17,6 @@
 #include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/measurement.h"
 #include "collector/measurement/thresholds.h"
 #include "collector/records/json_fields.h"
 #include "fmt/format.h"

@@ -1,6 +1,5 @@
 #include "absl/time/time.h"
 #include "collector/format/human_numbers.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/metrics/read_records.h"
 #include "crema/version.h"
 

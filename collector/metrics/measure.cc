@@ -13,8 +13,6 @@
 #include "collector/metrics/storage/row_memory.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/sources/process_tree/tree_log.h"
-#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {

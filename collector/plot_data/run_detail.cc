@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "collector/idioms/sequences.h"
 #include "collector/idioms/units.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"

@@ -7,7 +7,6 @@
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
-#include "collector/measurement/thresholds.h"
 
 namespace crema {
 namespace {

@@ -10,7 +10,6 @@
 #include "collector/diagnosis/verdicts.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/terminal/document_table.h"

@@ -2,7 +2,6 @@
 
 #include <future>
 
-#include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"

@@ -2,12 +2,9 @@
 
 #include "absl/strings/str_join.h"
 #include "collector/charts/time_charts.h"
-#include "collector/diagnosis/key_figures.h"
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/measurement.h"
-#include "collector/records/facts.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/terminal/document_table.h"

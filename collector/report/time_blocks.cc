@@ -1,14 +1,10 @@
 // Where the core-seconds went: the budget, which adds up, the phases, and the sections inside the chunks.
 
 #include "collector/charts/time_charts.h"
-#include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/measurement/measurement.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/terminal/terminal.h"

@@ -1,6 +1,5 @@
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
-#include "collector/records/facts.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_sources.h"
 #include "collector/terminal/terminal.h"

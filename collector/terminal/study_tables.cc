@@ -1,8 +1,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/history/run_history.h"
-#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/prediction/prediction.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/terminal/terminal.h"
 

@@ -1,12 +1,9 @@
 #include "absl/strings/str_join.h"
-#include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/verdicts.h"
 #include "collector/diagnosis/words.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/terminal/terminal.h"
 
 namespace crema {

@@ -10,8 +10,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
-#include "collector/compression/decompressed_file.h"
-#include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"

@@ -4,8 +4,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
-#include "collector/compression/decompressed_file.h"
-#include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/idioms/units.h"

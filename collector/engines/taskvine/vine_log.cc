@@ -7,7 +7,6 @@
 #include <set>
 
 #include "absl/strings/str_split.h"
-#include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "collector/compression/decompressed_file.h"
 #include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
