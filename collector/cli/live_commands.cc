@@ -171,7 +171,8 @@ void AddServeCommand(CLI::App* program, int* status) {
       "  crema serve ttbar --bind 0.0.0.0 --port 9464 --token-file ~/.crema-token");
   auto options = std::make_shared<ServeOptions>();
   AddLiveOptions(serve, &options->live);
-  serve->add_option("--port", options->port, "Port (default 0: a free one, which is printed)");
+  serve->add_option("--port", options->port, "Port (default 0: a free one, which is printed)")
+      ->check(WholeNumber(0, 65535));
   serve->add_option("--bind", options->bind, "Address to listen on (default: only this machine can connect)")
       ->type_name("ADDRESS");
   serve->add_option("--host", options->host_names, "Another host name under which browsers reach this server")

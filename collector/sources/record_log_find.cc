@@ -350,7 +350,7 @@ std::string Schemes() {
 
 std::string DidYouMeanSource(const std::string& source) {
   if (source.find("://") == source.npos) return DidYouMeanEntry(source);
-  return fmt::format("; as an address, write {}HOST:PORT", Schemes());
+  return fmt::format("; an address is {}, then HOST:PORT", Schemes());
 }
 
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
