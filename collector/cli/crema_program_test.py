@@ -137,7 +137,9 @@ class UnusableSources(unittest.TestCase):
             here = pathlib.Path(scratch)
             for name in ("kept/measurement.json", "run.tar.gz", "log.txt"):
                 (here / name).parent.mkdir(exist_ok=True)
-                (here / name).write_text('{"schema": "crema.measurement/1"}')
+                (here / name).write_text(
+                    '{"schema": "crema.measurement/1", "run": {"start_ns": 1}, "metrics": {"wall_time": 1}}'
+                )
             process = '{"type":"process","schema":"crema.records/1"}'
             (here / "log.txt").write_text(process + "\n")
             for arguments, remedy in (

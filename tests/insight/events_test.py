@@ -73,7 +73,7 @@ class EventsTest(MeasuredRunsCase):
         self.assertEqual(more["limited_by"], "events open at once")
         self.assertGreater(more["wall_time"], 0.95 * needed * latency["events"] / 4)
         prediction = self.json_of("predict", run)
-        self.assertIn("answers requests", prediction["not_known"])
+        self.assertIn("more requests at once", prediction["not_known"])
         self.assertIn("events came at", crema("predict", run).stdout)
 
     @unittest.skipUnless(LONG, "CREMA_TEST_LONG=1 asks for it: nothing else may run on the machine")
