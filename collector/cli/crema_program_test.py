@@ -138,7 +138,7 @@ class UnusableSources(unittest.TestCase):
             for name in ("kept/measurement.json", "run.tar.gz", "log.txt"):
                 (here / name).parent.mkdir(exist_ok=True)
                 (here / name).write_text(
-                    '{"schema": "crema.measurement/1", "run": {"start_ns": 1}, "metrics": {"wall_time": 1}}'
+                    '{"schema": "crema.measurement/1", "run": {"start_ns": 1, "exit_status": 0}, "metrics": {"wall_time": 1}}'
                 )
             process = '{"type":"process","schema":"crema.records/1"}'
             (here / "log.txt").write_text(process + "\n")
