@@ -137,9 +137,8 @@ class UnusableSources(unittest.TestCase):
             here = pathlib.Path(scratch)
             for name in ("kept/measurement.json", "run.tar.gz", "log.txt"):
                 (here / name).parent.mkdir(exist_ok=True)
-                (here / name).write_text(
-                    '{"schema": "crema.measurement/1", "run": {"start_ns": 1, "exit_status": 0}, "metrics": {"wall_time": 1}}'
-                )
+                (here / name).write_text('{"schema": "crema.measurement/1"}')
+            subprocess.run([CREMA, "run", "-q", "-o", "run", "--", "true"], cwd=here, check=True)
             process = '{"type":"process","schema":"crema.records/1"}'
             (here / "log.txt").write_text(process + "\n")
             for arguments, remedy in (
@@ -151,7 +150,7 @@ class UnusableSources(unittest.TestCase):
                 (["collect", "run.tar.gz", "-o", "out"], "is an archive; unpack it"),
                 (["collect", "log.txt", "-o", "out"], "give it a name that ends in .jsonl"),
                 (["history", "kept/measurement.json"], "give directories"),
-                (["history", "kept", "--metric", "wall"], "there is no metric `wall`"),
+                (["history", "run", "--metric", "wall"], "there is no metric `wall`"),
                 (["report", "kept", "-o", "log.txt/report.html"], "log.txt/report.html: cannot be written"),
             ):
                 done = subprocess.run([CREMA, *arguments], cwd=here, capture_output=True, text=True, timeout=60)
