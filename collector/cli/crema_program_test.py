@@ -151,7 +151,7 @@ class UnusableSources(unittest.TestCase):
                 (["collect", "log.txt", "-o", "out"], "give it a name that ends in .jsonl"),
                 (["history", "kept/measurement.json"], "give directories"),
                 (["history", "run", "--metric", "wall"], "there is no metric `wall`"),
-                (["report", "kept", "-o", "log.txt/report.html"], "log.txt/report.html: cannot be written"),
+                (["report", "kept", "-o", "/proc/report.html"], "/proc/report.html: cannot be written"),
             ):
                 done = subprocess.run([CREMA, *arguments], cwd=here, capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 1, (arguments, done.stderr))
