@@ -114,6 +114,9 @@ TEST(ChunkListColumns, AlwaysHasWhatTheListIsSortedBy) {
   EXPECT_EQ(absl::StrJoin(headers, ", "),
             "chunk, status, dataset, file, from entry, to entry, worker, start, took, events, rate, read, cpu, "
             "cpu wait, joined, blocked, RSS delta, error, attributes");
+  const CellColumn added = ChunkListColumns(*FindChunkField("rss_peak_bytes").value())[1];
+  EXPECT_EQ(added.header, "rss_peak_bytes");
+  EXPECT_EQ(added.kind, Kind::kMemory);
   for (const ChunkField& field : ChunkFields()) {
     const std::vector<CellColumn> columns = ChunkListColumns(field);
     const auto found = absl::c_find_if(columns, [&](const CellColumn& column) { return column.key == field.name; });
