@@ -32,7 +32,7 @@ RecordLog RecordedWithAWarning(const std::function<void()>& body) {
 }
 
 TEST(Misuse, AVariableWithAValueThatMakesNoSenseIsNamed) {
-  const std::pair<const char*, const char*> kSenseless[] = {
+  constexpr std::pair<const char*, const char*> kSenseless[] = {
       {"CREMA_OFF", "true"},        {"CREMA_TRACE", "yes"},        {"CREMA_NO_ARGUMENTS", "2"}, {"CREMA_THREADS", "x"},
       {"CREMA_TOTAL_EVENTS", "-1"}, {"CREMA_MAX_LOG_BYTES", "1G"}, {"CREMA_INTERVAL", "1s"},    {"CREMA_WAITS", "on"}};
   for (const auto& [name, value] : kSenseless) {
@@ -42,7 +42,7 @@ TEST(Misuse, AVariableWithAValueThatMakesNoSenseIsNamed) {
     EXPECT_EQ(child.errors, std::string("crema: ") + name + "=" + value + " makes no sense, and counts as not set\n");
     EXPECT_EQ(ReadRecordLogs(directory).at(0).chunks.size(), 1u) << name;
   }
-  const std::pair<const char*, const char*> kSensible[] = {
+  constexpr std::pair<const char*, const char*> kSensible[] = {
       {"CREMA_OFF", "0"},           {"CREMA_TRACE", "1"},          {"CREMA_THREADS", "2"}, {"CREMA_THREADS", ""},
       {"CREMA_MAX_LOG_BYTES", "0"}, {"CREMA_INTERVAL", "0.5"},     {"CREMA_WAITS", "off"}, {"CREMA_WAITS", "auto"},
       {"CREMA_WAITS", "20"},        {"CREMA_TOTAL_EVENTS", "100"}, {"CREMA_STACKS", "0"}};
