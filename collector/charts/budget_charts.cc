@@ -7,6 +7,7 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/text.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {

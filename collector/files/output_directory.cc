@@ -7,6 +7,8 @@
 #include <charconv>
 
 #include "absl/time/time.h"
+#include "collector/compression/decompressed_file.h"
+#include "collector/engines/engines.h"
 #include "collector/idioms/file_system.h"
 #include "collector/sources/record_log.h"
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "collector/compression/decompressed_file.h"
 #include "collector/files/output_directory.h"
 #include "collector/idioms/file_system.h"
 #include "collector/records/json_fields.h"

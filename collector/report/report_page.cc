@@ -5,6 +5,7 @@
 #include "collector/diagnosis/run_head.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
+#include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 

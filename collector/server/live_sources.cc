@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "collector/compression/decompressed_file.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/text.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -198,7 +199,7 @@ LiveSources::~LiveSources() = default;
 absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
   for (const std::string& source : sources) {
     if (const Engine* engine = EngineOfAddress(source)) {
-      if (source.find('/', engine->scheme.size()) == source.npos) continue;
+      if (source.find("://", engine->scheme.size()) == source.npos) continue;
       return absl::InvalidArgumentError(fmt::format("{}: write {}HOST:PORT", source, engine->scheme));
     }
     std::error_code error;

@@ -1,6 +1,7 @@
 #include "collector/format/human_numbers.h"
 #include "collector/history/run_history.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/prediction/prediction.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/terminal/terminal.h"
 

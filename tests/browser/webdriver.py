@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
-START_SECONDS = 60
+STARTS = 5  # of chromedriver, if it ends at once
 
 
 class Browser:
@@ -24,13 +24,7 @@ class Browser:
 
     def __init__(self, width=1280, height=900, dark=False, scripting=True):
         self._folder = tempfile.mkdtemp(prefix="crema-browser-")
-        self._driver = subprocess.Popen(
-            ["chromedriver", "--port=0", f"--log-path={self._folder}/driver.log"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self._address = f"http://127.0.0.1:{self._port()}"
+        self._address = f"http://127.0.0.1:{self._start()}"
         arguments = [
             "--headless=new",
             "--no-sandbox",  # containers have no user namespaces; the pages are our own
@@ -59,14 +53,22 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )
 
-    def _port(self):
-        end = time.monotonic() + START_SECONDS
-        for line in self._driver.stdout:
-            if "was started successfully on port" in line:
-                return int(line.rstrip(". \n").rpartition(" ")[2])
-            if time.monotonic() > end:
-                break
-        raise RuntimeError("chromedriver did not say its port")
+    def _start(self):
+        """Starts chromedriver, and returns its port. Another program may take a free port before chromedriver does."""
+        said = []
+        for _ in range(STARTS):
+            self._driver = subprocess.Popen(
+                ["chromedriver", "--port=0", f"--log-path={self._folder}/driver.log"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            for line in self._driver.stdout:  # until it ends
+                if "was started successfully on port" in line:
+                    return int(line.rstrip(". \n").rpartition(" ")[2])
+                said.append(line)
+            self._driver.wait()
+        raise RuntimeError(f"chromedriver ended {STARTS} times without a port: {''.join(said)}")
 
     def _call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()

@@ -33,8 +33,10 @@ class ScalingTest(MeasuredRunsCase):
         run = self.run_on(4)
         answer = self.json_of("scaling", run)
         self.assertEqual(answer["kind"], "predicted")
-        self.assertEqual([point["cores"] for point in answer["points"]], [2, 4, 8, 16, 32])
-        self.assertEqual([point["predicted"] for point in answer["points"]], [True, False, True, True, True])
+        self.assertEqual([point["cores"] for point in answer["points"] if point["predicted"]], [2, 8, 16, 32])
+        # the measured point has the cores that the process got: fewer than 4 on a busy machine
+        (measured,) = [point for point in answer["points"] if not point["predicted"]]
+        self.assertLessEqual(measured["cores"], 4)
         self.assertEqual(answer["fits"], [])
         self.assertIsNone(answer["best_cores"]["measured"])
         for point in answer["points"]:
