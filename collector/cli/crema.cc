@@ -141,7 +141,7 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
     const std::string option = what.substr(what.find("--"), what.find(" = ") - what.find("--"));
     const CLI::Option* known = chosen.front()->get_option_no_throw(option);
     if (known != nullptr)
-      return fmt::format("{} takes {}, not {}", option, KindOfValue(*known), known->results().back());
+      return fmt::format("{}: give a number ({}), not {}", option, KindOfValue(*known), known->results().back());
   }
   const size_t at = what.find(": "), end = what.find(" not in {");
   if (at == what.npos || end == what.npos || what.back() != '}') return WithShortWords(what);

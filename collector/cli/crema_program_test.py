@@ -87,6 +87,7 @@ class Program(unittest.TestCase):
             (["show", "a", "--top", "3", "--top", "4"], "--top is given twice"),
             (["collect", "a", "--out", "b"], "there is no option `--out`; did you mean --output"),
             (["export", "a", "-o", "b", "--format", "csv"], "there is no option `--format`"),
+            (["run", "--max-log-bytes", "1e6", "--", "true"], "--max-log-bytes: give"),
             (["serve", "a", "--port", "70000"], "--port: give a whole number (0 to 65535), not 70000"),
             (["plot", "a", "chunk_timeline", "-o", "b.jpg"], "the file must end in .png, .svg, .pdf or .json"),
             (["-q", "show", "a"], "put `-q` behind the command"),

@@ -242,7 +242,8 @@ std::string NearValues(const Measurement& measurement, const std::vector<ChunkCo
     std::vector<std::string_view> names;
     if (condition.field->name == "dataset") names = Mapped<std::string_view>(measurement.datasets, &BreakdownRow::name);
     if (condition.field->name == "worker") names = Mapped<std::string_view>(measurement.workers, &WorkerRow::name);
-    if (condition.field->name == "status") names = {"ok", "failed", "lost", "running", "unrecorded"};
+    for (int i = 0; condition.field->name == "status" && i <= static_cast<int>(AttemptState::kUnrecorded); ++i)
+      names.push_back(ToString(static_cast<AttemptState>(i)));
     if (!absl::c_linear_search(names, condition.value)) near += DidYouMean(condition.value, names);
   }
   return near;

@@ -221,9 +221,10 @@ absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* s
     if (!is_hidden) any |= add(entry->path());
   }
   if (error) {
-    return absl::NotFoundError(
-        fmt::format("{}: cannot be listed ({}){}", directory, error.message(),
-                    fs::exists(directory, ignored) ? "; give directories" : DidYouMeanEntry(directory)));
+    return absl::NotFoundError(fmt::format("{}: cannot be listed ({}){}", directory, error.message(),
+                                           fs::is_regular_file(directory, ignored) ? "; give directories"
+                                           : fs::exists(directory, ignored)        ? ""
+                                                                                   : DidYouMeanEntry(directory)));
   }
   if (any) return absl::OkStatus();
   return absl::NotFoundError(fmt::format(

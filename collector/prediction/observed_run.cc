@@ -277,7 +277,7 @@ class Replayer {
   }
 
   // Progress changes whenever a chunk begins or ends; time goes from one such moment to the next. Each lane is a group.
-  // Of many lanes, chunks whose ratio of CPU to other time differs by less than 10 % are one.
+  // With many lanes, chunks whose ratio of CPU to other time differs by less than 10 % share a group.
   bool RunShared(size_t next, size_t end, double begin) {
     constexpr size_t kGroups = 256;
     const bool is_exact = setup_.lanes.size() <= setup_.most_exact_lanes;
@@ -293,7 +293,9 @@ class Replayer {
       double step = std::max(0.0, waiting.first - now);
       for (size_t i = 0; i < working.size(); ++i) {
         const double left = (working[i]->chunks.top().first - working[i]->done) * working[i]->stretch;
-        if (left < step) step = left, first = i;
+        if (left >= step) continue;
+        step = left;
+        first = i;
       }
       for (Group* group : working) {
         group->done += step / group->stretch;
