@@ -1,5 +1,5 @@
 // The tables of docs/metrics.md, docs/verdicts.md and docs/plots.md say what the code's own tables say; so do the
-// numbers in the text of docs/verdicts.md. After a change of these, write them again:
+// numbers in the text of docs/verdicts.md, and Python's list of tables. After a change of these, write them again:
 //   bazel run //docs:generated_pages_test -- --write
 #include <fmt/args.h>
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@ namespace {
 
 bool g_write = false;
 
-/// A page whose tables the code knows. All else in it is written by hand.
+/// A file with tables that the code knows. All else in it is written by hand.
 class Page {
  public:
-  explicit Page(const std::string& name) {
+  explicit Page(const std::string& path) {
     // `bazel run` says where the sources are; a test sees its copy of them.
     const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-    path_ = (workspace == nullptr ? "" : std::string(workspace) + "/") + "docs/" + name;
+    path_ = (workspace == nullptr ? "" : std::string(workspace) + "/") + path;
     std::ifstream file(path_);
     text_ = written_ = std::string(std::istreambuf_iterator<char>(file), {});
   }
@@ -133,7 +133,7 @@ std::string RowTables() {
 }
 
 TEST(GeneratedPages, MetricsAreThoseOfTheCatalog) {
-  Page page("metrics.md");
+  Page page("docs/metrics.md");
   page.PutTable("## The run", MetricTable(RunMetrics()));
   page.PutTable("## Workers and the process tree", MetricTable(WorkerMetrics()));
   page.PutTable("## Chunks: distributions", QuantityTable());
@@ -150,6 +150,14 @@ TEST(GeneratedPages, MetricsAreThoseOfTheCatalog) {
   page.PutTable("### `quality`", ColumnTable(Quality::Columns()));
 }
 
+TEST(GeneratedPages, PythonHasTheTablesOfTheDocument) {
+  std::set<std::string_view> names;
+  for (const Table& table : Tables()) names.insert(table.key);
+  std::string lines;
+  for (const std::string_view name : names) lines += fmt::format("    \"{}\",\n", name);
+  Page("python/crema_hep/measurement.py").Put("\n_TABLES = (\n", ")\n", lines);
+}
+
 std::string RuleText(const VerdictRule& rule) {
   const bool may_be_bad = std::isfinite(rule.threshold.bad);
   std::string text = fmt::format("## `{}`\n\n| | |\n|---|---|\n| severity | {}{} |\n| fires when | {} |\n", rule.id,
@@ -162,7 +170,7 @@ std::string RuleText(const VerdictRule& rule) {
 }
 
 TEST(GeneratedPages, VerdictsAreThoseOfTheTable) {
-  Page page("verdicts.md");
+  Page page("docs/verdicts.md");
   std::string rules;
   for (const VerdictRule& rule : VerdictTable()) rules += RuleText(rule);
   page.Put("if one of these verdicts fires.\n\n", "## The headline", rules);
@@ -207,7 +215,7 @@ TEST(GeneratedPages, VerdictsAreThoseOfTheTable) {
 }
 
 TEST(GeneratedPages, PlotsAreThoseOfTheTable) {
-  Page page("plots.md");
+  Page page("docs/plots.md");
   page.Put("pip install vl-convert-python==", "`", std::string(kVlConvertVersion));
   std::string charts = "| name | question | marks |\n|---|---|---|\n";
   for (const ChartKind& kind : ChartKinds()) {

@@ -17,6 +17,7 @@ _SCHEMA = "crema.measurement/1"  # docs/measurements.md
 _BATCH = 1000  # how many rows are read at once
 _TIMES_NS = range(2**63)  # since 1970
 _MOST_SECONDS = 1e10  # in a timeline
+# docs/generated_pages_test.cc writes this list from the program's own tables.
 _TABLES = (
     "attributes",
     "budget",

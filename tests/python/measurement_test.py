@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import unittest
@@ -47,12 +46,6 @@ class MeasurementTest(installed.RecordedTest):
         done = self.run_program(program, *arguments, **environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
-
-    def test_it_has_each_table_that_the_program_writes(self):
-        page = (installed.CHECKOUT / "docs/metrics.md").read_text()  # generated from the program's list
-        names = {name for line in re.findall(r"(?m)^### (.*)$", page) for name in re.findall(r"`(\w+)`", line)}
-        tables = self.facts_of("from crema_hep import measurement; facts = measurement._TABLES")
-        self.assertEqual(sorted(names - {"quality", "timelines"}), tables)
 
     def test_a_local_collector_measures_its_block_and_nothing_before(self):
         facts = self.facts_of("""
