@@ -26,7 +26,7 @@ int64_t MemoryInUse() {
 
 struct SimulatedWorker {
   LiveModel::WorkerId id = 0;
-  int64_t number = 0;  ///< of its open chunk
+  int64_t number = 0;  ///< of its open chunk, as the worker counts
   int start = 0;
   int stop = 0;
 };
@@ -40,16 +40,17 @@ struct Truth {
 
 class LongRun : public LiveModelTest {
  protected:
-  /// Chunks of 20 to 40 seconds, no two of a worker alike; the numbers are the cluster's, so that their inputs differ.
-  void BeginChunk(int index, SimulatedWorker& worker) {
-    worker.number = next_number_++;
+  /// Chunks of 20 to 40 seconds. A worker counts its own; all inputs differ.
+  void BeginChunk(SimulatedWorker& worker) {
     worker.start = now_;
-    worker.stop = now_ + 20 + static_cast<int>((worker.number * 7919 + index) % 21);
-    Begin(worker.id, worker.number, now_);
+    worker.stop = now_ + 20 + static_cast<int>((worker.number * 7919 + worker.id) % 21);
+    Begin(worker.id, worker.number, now_, InputOf(worker.number * kWorkers + worker.id));
   }
-  void EndChunk(const SimulatedWorker& worker) {
-    Record record = ChunkRecord(worker.number, worker.start, worker.stop);
-    record.chunk.failed = worker.number % 1000 == 999;
+  void EndChunk(SimulatedWorker& worker) {
+    const int64_t input = worker.number * kWorkers + worker.id;
+    Record record = ChunkRecord(worker.number++, worker.start, worker.stop);
+    record.chunk.input = InputOf(input);
+    record.chunk.failed = (worker.number + worker.id) % 1000 == 999;
     Add(worker.id, record);
     ++(record.chunk.failed ? truth_.failed : truth_.ok);
     truth_.busy_seconds += worker.stop - worker.start;
@@ -66,7 +67,7 @@ class LongRun : public LiveModelTest {
       SimulatedWorker& worker = workers_[static_cast<size_t>(i)];
       if (worker.stop == now_) {
         EndChunk(worker);
-        BeginChunk(i, worker);
+        BeginChunk(worker);
       }
       if ((now_ + i) % 10 == 0) SampleMemory(worker);
     }
@@ -74,7 +75,6 @@ class LongRun : public LiveModelTest {
   }
 
   std::vector<SimulatedWorker> workers_;
-  int64_t next_number_ = 0;
   Truth truth_;
 };
 
@@ -83,7 +83,7 @@ TEST_F(LongRun, OfAThousandWorkersIsExactAndTakesNoMoreMemory) {
   const int seconds = is_long ? 24 * kHour : 600;
   for (int i = 0; i < kWorkers; ++i) {
     workers_.push_back({Worker(i + 1)});
-    BeginChunk(i, workers_.back());
+    BeginChunk(workers_.back());
   }
   int64_t full_bytes = 0;
   while (now_ < seconds) {

@@ -40,13 +40,14 @@ class LiveModelTest : public ::testing::Test {
     return log->worker;
   }
   void Add(LiveModel::WorkerId worker, const Record& record) { model_.Add(*logs_.at(worker), record); }
-  void Begin(LiveModel::WorkerId worker, int64_t number, double start) {
+  void Begin(LiveModel::WorkerId worker, int64_t number, double start) { Begin(worker, number, start, InputOf(number)); }
+  void Begin(LiveModel::WorkerId worker, int64_t number, double start, const ChunkInput& input) {
     Record record;
     record.type = RecordType::kBegin;
     record.begin.number = number;
     record.begin.tid = number + 1;
     record.begin.time_ns = At(start);
-    record.begin.input = InputOf(number);
+    record.begin.input = input;
     Add(worker, record);
   }
   Record ChunkRecord(int64_t number, double start, double stop) {
