@@ -9,6 +9,7 @@ that another thread sends has the frames, the line and often the type of one tha
 the instruction at which it struck tells them apart; tests/python/shared_guards_test.py tries it with each CPython.
 """
 
+import sys
 from opcode import opmap
 
 _RAISE = opmap["RAISE_VARARGS"]
@@ -43,15 +44,18 @@ def is_of_a_handler(error) -> bool:
 def is_interruption(error) -> bool:
     """Whether an exception that was just caught came from outside of the code that was called.
 
-    If a `raise` statement or a built-in operation of that code raised it, it is the code's own. Otherwise it came from
-    outside.
+    If a `raise` statement, a built-in operation or compiled code of the standard library (zlib, struct) raised it, it
+    is the code's own. Otherwise it came from outside.
     """
     if is_of_a_handler(error):
         return True
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    if last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE:
+    code = b"" if last is None else last.tb_frame.f_code.co_code
+    if last is not None and (
+        not code or code[last.tb_lasti] == _RAISE
+    ):  # no instructions: compiled code made the frame
         return False
     kind = type(error)
-    return kind in _NEVER_OF_CONVERSIONS or kind.__module__ != "builtins"
+    return kind in _NEVER_OF_CONVERSIONS or kind.__module__.partition(".")[0] not in sys.stdlib_module_names

@@ -387,7 +387,8 @@ print("survived")
     def test_what_strikes_inside_a_conversion_arrives_and_what_fails_there_does_not(self):
         self.record(
             """
-import ctypes, signal, threading, time
+import ctypes, signal, struct, threading, time
+from xml.parsers import expat
 import crema_hep as crema
 
 class Timeout(Exception):
@@ -432,6 +433,20 @@ class Failing(Struck):
     __str__ = __float__ = __int__ = __hash__ = __len__ = strike
     metadata = attrs = property(strike)
 
+class FailingInC(Struck):
+    def strike(self, *_):
+        struct.unpack("i", b"x")
+    __str__ = __float__ = __int__ = __hash__ = __len__ = strike
+    metadata = attrs = property(strike)
+
+class FailingInAFrameOfC(Struck):
+    def strike(self, *_):  # compiled code may add a frame without instructions, as Cython's does
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = int
+        parser.Parse(b"<a/>")
+    __str__ = __float__ = __int__ = __hash__ = __len__ = strike
+    metadata = attrs = property(strike)
+
 @crema.track_metrics
 def process(events):
     return 7
@@ -453,7 +468,11 @@ CALLS = {
     "decorated": process,
     "columns": lambda bad: crema.TrackMetrics("a").add_columns([bad]),
 }
-for kind, expected in ((Struck, Timeout), (Interrupted, KeyboardInterrupt), (Aimed, Timeout), (Failing, None)):
+EXPECTED = {
+    Struck: Timeout, Interrupted: KeyboardInterrupt, Aimed: Timeout,
+    Failing: None, FailingInC: None, FailingInAFrameOfC: None,
+}
+for kind, expected in EXPECTED.items():
     for name, call in CALLS.items():
         try:
             call(kind())
@@ -470,6 +489,7 @@ for kind, expected in ((Struck, Timeout), (Interrupted, KeyboardInterrupt), (Aim
     # Recorded: the attempt as failed, by the exception's name
     def test_an_exception_leaves_as_it_came_whatever_its_text_does(self):
         lines = self.record("""
+import struct
 import crema_hep as crema
 
 class Text(str):
@@ -479,6 +499,9 @@ class Text(str):
 
 class Raising(Exception):
     def __str__(self): raise KeyboardInterrupt("no text")
+
+class RaisingInC(Exception):
+    def __str__(self): return str(struct.unpack("i", b"x"))
 
 class Odd(Exception):
     def __str__(self): return Text("odd")
@@ -490,7 +513,7 @@ class Meta(type):
 class Nameless(Exception, metaclass=Meta):
     pass
 
-for kind in (Raising, Odd, Nameless):
+for kind in (Raising, RaisingInC, Odd, Nameless):
     for guard in (crema.TrackMetrics("ttbar"), crema.track_section("a"), crema.track_bytes(None, Text("b"))):
         error = kind()
         try:
@@ -505,7 +528,7 @@ with crema.TrackMetrics(Text("named"), Text("f.root")) as chunk:
     chunk.add_columns([Text("c"), 5])
 """)
         chunks = of_type(lines, "chunk")
-        self.assertEqual([chunk["error"] for chunk in chunks], ["Raising", "Odd: odd", "Nameless", None])
+        self.assertEqual([chunk["error"] for chunk in chunks], ["Raising", "RaisingInC", "Odd: odd", "Nameless", None])
         self.assertEqual(chunks[-1]["columns"], ["c", "5"])
         self.assertEqual((chunks[-1]["dataset"], chunks[-1]["attributes"]), ("named", {"a": "b"}))
 
