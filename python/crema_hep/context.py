@@ -28,7 +28,8 @@ class BaseInstrumentationContext:
                 self.record_metric("cache_hits", cache.hits(), "count")
 
     An override need not call the method that it overrides: the section begins before the first hook, and ends after the
-    last. crema does not catch an exception that a hook raises.
+    last. crema does not catch an exception that a hook raises. A hook runs as often as it is called; `recording` is
+    False if no block of this thread is open.
     """
 
     # On the class: a derived __init__ need not call this one.
@@ -43,10 +44,10 @@ class BaseInstrumentationContext:
 
     def __init_subclass__(cls, **named):
         super().__init_subclass__(**named)
-        if "__enter__" in cls.__dict__:
-            cls.__enter__ = _begun_before(cls.__dict__["__enter__"])
-        if "__exit__" in cls.__dict__:
-            cls.__exit__ = _ended_after(cls.__dict__["__exit__"])
+        for name, around in (("__enter__", _begun_before), ("__exit__", _ended_after)):
+            owner = next(kind for kind in cls.__mro__ if name in kind.__dict__)
+            if owner is cls or not issubclass(owner, BaseInstrumentationContext):  # inherited from elsewhere
+                setattr(cls, name, around(owner.__dict__[name]))
 
     def __enter__(self):
         _begin(self)
@@ -115,8 +116,8 @@ def _ended_after(leave):
     @functools.wraps(leave)
     def leave_and_end(self, kind=None, error=None, trace=None):
         entry = guard.top(self)
-        if entry is None:  # left twice, or on another thread
-            return None
+        if entry is None:  # left twice, or on another thread: the override is the user's, who may release something
+            return leave(self, kind, error, trace)
         entry.failed = kind is not None
         entry.leaving += 1
         try:

@@ -546,8 +546,9 @@ class Frozen(crema.BaseInstrumentationContext):
     def __enter__(self):
         return super().__enter__()
     def __exit__(self, kind, error, trace):
-        assert self.recording and self.failed == (kind is not None)
-        self.record_metric("size", self.size + 0 * self.elapsed())
+        if self.recording:
+            assert self.failed == (kind is not None)
+            self.record_metric("size", self.size + 0 * self.elapsed())
 
 class Slotted(crema.BaseInstrumentationContext):
     __slots__ = ("a",)
@@ -577,6 +578,60 @@ with crema.TrackMetrics("ttbar"):
         )
         self.assertEqual([(row["sum"], row["count"]) for row in chunk["metrics"]], [(9, 3)])
         self.assertEqual(chunk["sections"][0]["failed"], 1)
+
+    # Fault [guards]: a guard of one's own inherits its other hook from elsewhere, is left twice, or on another thread
+    # Program: nothing; its hook runs each time that it is called
+    # Recorded: each block once, on the thread that began it
+    def test_the_hooks_of_a_guard_of_ones_own_always_run(self):
+        program = """
+import contextlib, sys, threading
+import crema_hep as crema
+
+left = []
+
+class Closing:
+    def __exit__(self, kind, error, trace):
+        left.append("closing")
+
+class Inheriting(contextlib.AbstractContextManager, crema.BaseInstrumentationContext):
+    def __exit__(self, kind, error, trace):
+        left.append((self.recording, self.failed))
+
+class Deriving(Inheriting):
+    pass
+
+class Left(Closing, crema.BaseInstrumentationContext):
+    pass
+
+def suspended():
+    with Inheriting("suspended"):
+        yield
+
+is_on = crema.enabled()
+with crema.TrackMetrics("ttbar"):
+    for kind in (Inheriting, Deriving):
+        with kind(kind.__name__) as guard, crema.track_section("inner"):
+            pass
+        guard.__exit__(None, None, None)
+    with Left("left"):
+        pass
+    with crema.track_section("after"):
+        pass
+assert left == 2 * [(is_on, False), (False, False)] + ["closing"], left
+generator = suspended()
+next(generator)
+thread = threading.Thread(target=generator.close)
+thread.start()
+thread.join()
+assert left[5:] == [(False, False)], left
+"""
+        self.assertEqual(self.run_program(program, python=self.python).stderr, "")
+        lines = self.record(program, errors=unittest.mock.ANY)
+        (chunk,) = of_type(lines, "chunk")
+        self.assertEqual(
+            paths(chunk), ["Inheriting", "Inheriting/inner", "Deriving", "Deriving/inner", "left", "after"]
+        )
+        self.assertEqual([row["count"] for row in chunk["sections"]], [1] * 6)
 
     # Fault [library]: the native library is missing, and warnings are errors (`python -W error`)
     # Program: one line on stderr
