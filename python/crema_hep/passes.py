@@ -12,7 +12,7 @@ from .interruption import is_interruption
 
 _MAIN = ("__main__", "__mp_main__")  # names of the script in its own process, and in children that begin by spawn
 ANNOTATION = "crema_span"  # an annotation of Dask's tasks: the path of the client's spans
-open_spans = []  # (span, name) of this process, the innermost last; spans inside a chunk belong to its thread alone
+open_spans = []  # (block, name) of this process, the innermost last; spans inside a chunk belong to its thread alone
 
 
 def open_path() -> str:

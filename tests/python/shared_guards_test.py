@@ -310,6 +310,78 @@ print("survived")
         )
         self.assertEqual((done.returncode, done.stdout), (0, "survived\n"), done.stderr)
 
+    # Fault [exceptions]: an exception strikes at any instruction of a span, but not before the first one of `__exit__`
+    # Program: nothing; the exception arrives
+    # Recorded: the span, up to the exception; chunks that come later are in no span
+    def test_an_exception_at_any_instruction_of_a_span_leaves_none_open(self):
+        lines = self.record(
+            INTERRUPTED
+            + """
+import contextlib, os, types
+from opcode import opmap
+from crema_hep import passes
+from crema_hep.span import annotate_tasks
+PACKAGE = os.path.dirname(crema.__file__)
+annotations = []
+
+@contextlib.contextmanager
+def annotate(**named):
+    annotations.append(named)
+    try:
+        yield
+    finally:
+        annotations.pop()
+
+sys.modules["dask"] = types.SimpleNamespace(annotate=annotate)
+annotate_tasks(True)
+
+def phase():
+    outer = crema.span("p")
+    with outer:
+        with crema.span("q"), outer:
+            pass
+
+def can_be_struck(frame, event):
+    code = frame.f_code
+    if event == "exception" or not code.co_filename.startswith(PACKAGE):
+        return False
+    if code.co_name == "__enter__":  # CPython looks for signals where functions begin, after calls and in loops
+        return event != "return" and code.co_code[frame.f_lasti] != opmap["RETURN_VALUE"]
+    return code.co_name != "__exit__" or frame.f_lineno > code.co_firstlineno + 2  # after `try:`
+
+def trace_until(countdown):
+    def trace(frame, event, _):
+        frame.f_trace_opcodes = True
+        if can_be_struck(frame, event):
+            countdown[0] -= 1
+            if countdown[0] == 0:
+                raise Timeout
+        return trace
+    return trace
+
+number, countdown = 0, [0]
+while countdown[0] <= 0:
+    number += 1
+    countdown = [number]
+    sys.settrace(trace_until(countdown))
+    try:
+        phase()
+        assert countdown[0] > 0, "lost"
+    except Timeout:
+        pass
+    finally:
+        sys.settrace(None)
+    assert not passes.open_spans and not annotations, number
+    with crema.TrackMetrics("after", "f.root", number, number + 1):
+        pass
+assert number > 100, number
+""",
+            errors=unittest.mock.ANY,  # just before the native call, it ends what began before, with a warning
+        )
+        after = of_type(lines, "chunk")
+        self.assertGreater(len(after), 100)
+        self.assertEqual({chunk["span"] for chunk in after}, {None})
+
     def test_what_would_become_a_real_number_is_left_out(self):
         program = """
 import numbers
