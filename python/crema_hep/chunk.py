@@ -187,8 +187,10 @@ class Chunk:
         given = _get_handle(self._handle())
         return ChunkHandle() if given is None else ChunkHandle(given.state, given.generation, given.section)
 
-    def __reduce__(self):
-        raise TypeError("an open chunk belongs to its thread: give other threads its handle()")
+    def __reduce_ex__(self, protocol):
+        if self._handle() is not None:
+            raise TypeError("an open chunk belongs to its thread: give other threads its handle()")
+        return super().__reduce_ex__(protocol)
 
 
 def current_chunk():

@@ -225,6 +225,41 @@ with crema.TrackMetrics("ttbar") as chunk:
         self.assertEqual([row["count"] for row in chunk["memory_sections"]], [4])
         self.assertEqual([row["count"] for row in chunk["requests"]], [4])
 
+    # Fault [guards]: a processor that keeps a chunk's guard is pickled or copied while the guard is not open
+    # Program: nothing, with recording on and off
+    # Recorded: each block of the guard and of its copies
+    def test_a_guard_of_a_chunk_that_is_not_open_can_be_pickled(self):
+        program = """
+import copy, pickle
+import crema_hep as crema
+
+class Derived(crema.TrackMetrics):
+    pass
+
+for kind in (crema.TrackMetrics, Derived):
+    guard = kind("ttbar", "f.root", 0, 10, events=10)
+    with guard:
+        pass
+    twins = [pickle.loads(pickle.dumps(guard, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for number, twin in enumerate([copy.copy(guard), copy.deepcopy(guard), *twins]):
+        assert type(twin) is kind
+        with twin as chunk:
+            chunk.set_attribute("number", str(number))
+guard = crema.TrackMetrics("ttbar", "f.root", 0, 10, events=10)
+with guard:
+    try:
+        pickle.dumps(guard)
+    except TypeError as error:
+        assert crema.enabled() and "belongs to its thread" in str(error)
+    else:
+        assert not crema.enabled()
+"""
+        self.assertEqual(self.run_program(program, python=self.python).stderr, "")
+        chunks = of_type(self.record(program), "chunk")
+        self.assertEqual(len(chunks), 2 * (1 + 2 + 6) + 1)
+        facts = {tuple(chunk[name] for name in ("dataset", "file", "entry_stop", "events")) for chunk in chunks}
+        self.assertEqual(facts, {("ttbar", "f.root", 10, 10)})
+
     # Fault [exceptions]: the handler of a signal (a timeout by SIGALRM) raises while a guard works
     # Program: nothing; the exception arrives, with recording on and off
     # Recorded: the attempt, as failed
