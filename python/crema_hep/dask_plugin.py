@@ -230,7 +230,8 @@ class _OwnFile:
 
     def close(self) -> None:
         if self.is_ours():
-            os.close(self.fd)
+            with contextlib.suppress(OSError):  # it is closed all the same; a network's file system writes only now
+                os.close(self.fd)
         self.fd = -1
 
 

@@ -99,6 +99,33 @@ print(json.dumps([numbers, flags, log.unwritten, wrote_end]))
         self.assertEqual((unwritten, wrote_end), (49, False))
         self.assertEqual([line["type"] for line in self.lines()[0]], ["process", "task"])
 
+    # Fault [cluster]: crema is taken off a cluster, and closing a worker's log fails, as on a network's full disk
+    # Program: nothing: no variable stays, and no descriptor
+    # Recorded: what came before
+    def test_a_log_that_cannot_be_closed_leaves_no_trace(self):
+        self.run_worker(
+            PLUGIN
+            + """
+import asyncio, errno
+numbers = {log._file.fd, log._room._file.fd}
+close = os.close
+
+def close_late(number):
+    close(number)
+    if number in numbers:
+        raise OSError(errno.EIO, "an earlier write failed")
+
+os.close = close_late
+os.environ["CREMA_DIR"] = folder
+plugin._environment, plugin._switched_on, plugin._threads = {"CREMA_DIR": folder}, False, None
+plugin._task = types.SimpleNamespace(cancel=lambda: None)
+worker = types.SimpleNamespace(handlers={}, active_threads={}, status=types.SimpleNamespace(name="running"))
+asyncio.run(plugin.teardown(worker))
+assert "CREMA_DIR" not in os.environ
+assert not numbers & set(map(int, os.listdir("/proc/self/fd")))
+"""
+        )
+
     def test_errors_keep_their_words_and_no_secret(self):
         texts = {
             "403 for root://host//f?authz=Bearer ab1 (Authorization: Bearer ab1)": "403 for root://host//f *** "
