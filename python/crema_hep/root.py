@@ -9,6 +9,7 @@ import threading
 import time
 
 from . import library, recorder, root_library, sdk
+from .interruption import is_of_a_handler
 from .notice import warn
 from .section import track_section
 
@@ -150,7 +151,10 @@ def _create_tracked(create, options, range_):
     if task.rdf is not None and not hasattr(task.rdf, _ATTRIBUTE):
         try:
             _track(task.rdf, options, counts_loops=False)
-        except sdk.SdkError as error:
+        except Exception as error:  # SdkError, or a class of ROOT's interpreter
+            if is_of_a_handler(error):
+                raise
             setattr(task.rdf, _ATTRIBUTE, None)
-            warn(f"{error}; this worker's tasks run without records of their chunks")
+            reason = " ".join(library.text_of(error).removeprefix("crema: ").split()) or type(error).__name__
+            warn(f"crema: {reason}; this worker's tasks run without records of their chunks")
     return task

@@ -179,6 +179,45 @@ class CompiledOnceTest(root_case.PyrootCase):
             self.assertEqual(sum(chunk["events"] for chunk in chunks), ENTRIES[0])
 
 
+# A worker's tasks, with another module in the place of ROOT: what tracking raises, and that a timeout still arrives.
+UNTRACKED = """
+import json, signal, sys, types, warnings
+sys.modules["ROOT"] = types.ModuleType("ROOT")
+from crema_hep import root, sdk
+
+class Timeout(Exception):
+    pass
+
+def handler(*_):
+    raise Timeout
+
+def run(track):
+    task = types.SimpleNamespace(rdf=types.SimpleNamespace())
+    root._track = track
+    for _ in range(2):  # tasks of one process share the frame
+        assert root._create_tracked(lambda range_: task, ("ttbar", "", 0), (0, 1)) is task
+
+def raising(error):
+    def track(*_, **named):
+        raise error
+    return track
+
+errors = [
+    sdk.SdkError("crema: no headers"), RuntimeError("Template method resolution failed:\\n  Book()"),
+    AttributeError("no Track"), KeyError(),
+]
+with warnings.catch_warnings(record=True) as warned:
+    warnings.simplefilter("always")
+    for error in errors:
+        run(raising(error))
+signal.signal(signal.SIGALRM, handler)
+try:
+    run(lambda *_, **named: signal.raise_signal(signal.SIGALRM))
+except Timeout:
+    print(json.dumps([str(warning.message) for warning in warned]))
+"""
+
+
 class MissingPartsTest(root_case.PyrootCase):
     def say(self, python, program, **environment):
         done = subprocess.run(
@@ -204,6 +243,19 @@ class MissingPartsTest(root_case.PyrootCase):
             self.assertIn("SdkError: crema: the C++ headers of crema were not found: install the wheel", error)
             error = self.say(root_case.PYTHON, program, CREMA_DIR=f"{folder}/records", CREMA_PREFIX=folder)
             self.assertIn(f"{folder} does not have both include/crema/root.h and lib/libcrema_cpp.so", error)
+
+    def test_a_task_runs_whatever_keeps_crema_from_tracking(self):
+        done = subprocess.run(
+            [sys.executable, "-c", UNTRACKED],
+            env={**os.environ, **self.environment()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        says = "this worker's tasks run without records of their chunks"
+        expected = ["no headers", "Template method resolution failed: Book()", "no Track", "KeyError"]
+        self.assertEqual(json.loads(done.stdout), [f"crema: {reason}; {says}" for reason in expected])
 
     def test_the_folder_of_the_package_comes_before_the_variable(self):
         with tempfile.TemporaryDirectory() as folder:
