@@ -7,11 +7,13 @@ failure costs records, never a task.
 """
 
 import contextlib
+import errno
 import fcntl
 import glob
 import json
 import os
 import pathlib
+import resource
 import socket
 import sys
 import threading
@@ -22,6 +24,7 @@ from parsl.monitoring.radios.base import MonitoringRadioSender, RadioConfig
 
 from . import recorder
 
+_HIGHEST_DESCRIPTOR = 1024  # as in dask_plugin: docs/design.md, "Descriptors in a process that is not ours"
 # Unix time that does not follow steps of the wall clock, as in the SDK.
 _AHEAD_NS = time.time_ns() - time.monotonic_ns()
 
@@ -47,13 +50,28 @@ class _Log:
                 break
             except FileExistsError:
                 number += 1
+        self._identity = self._identify()
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        highest = _HIGHEST_DESCRIPTOR if soft == resource.RLIM_INFINITY else min(soft, _HIGHEST_DESCRIPTOR)
+        with contextlib.suppress(OSError):  # no high number is free: keep the low one
+            low = self._descriptor
+            self._descriptor = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, highest - highest // 4)
+            os.close(low)
+        self._torn = False
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the lock shows that the process lives
         with open(log_of_sdk, "rb") as log:
             process = json.loads(log.readline())
         self.write({**process, "recorder": number, "attributes": {"engine": "parsl", "worker": worker}})
 
+    def _identify(self) -> tuple:
+        status = os.fstat(self._descriptor)
+        return status.st_dev, status.st_ino
+
     def write(self, line) -> None:
-        os.write(self._descriptor, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        if self._identify() != self._identity:  # a task closed it, and its number is that of a file of the task
+            raise OSError(errno.EBADF, "somebody closed it")
+        text = b"\n" * self._torn + json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        self._torn = os.write(self._descriptor, text) < len(text)
 
 
 def _worker() -> str:

@@ -51,6 +51,34 @@ if __name__ == "__main__":
     print(json.dumps([results, collector.measurement.document]))
 """
 
+# A worker's messages, without a worker: its tasks close what they find open, and open files of their own.
+CLOSING = """
+import os, sys
+import crema_hep
+from crema_hep import parsl_radio
+from parsl.monitoring.message_type import MessageType
+
+class Sender:
+    def send(self, message): pass
+
+def run_task(number):
+    for kind in ("first_msg", "last_msg"):
+        task = {"run_id": "run", "task_id": number, "try_id": 0, kind: True}
+        parsl_radio._Sender(Sender(), "records").send((MessageType.WORKER_TASK_INFO, task))
+
+with crema_hep.TrackMetrics("ttbar", "f.root", 0, 1):
+    pass
+run_task(0)
+os.closerange(3, 256)
+files = [os.open(f"result{number}", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600) for number in range(20)]
+run_task(1)
+number = parsl_radio._log._descriptor
+assert number >= 768 and not os.get_inheritable(number), number
+os.dup2(files[0], number)
+run_task(2)
+print([os.fstat(file).st_size for file in files])
+"""
+
 
 @unittest.skipUnless(os.access(PARSL_PYTHON, os.X_OK), "no Parsl: tools/setup engines installs it")
 class ParslTest(installed.RecordedTest):
@@ -84,6 +112,15 @@ class ParslTest(installed.RecordedTest):
         document, printed = self.run_parsl()
         self.assertEqual(document["metrics"]["num_chunks"], 20)
         self.assertIn("MonitoringHub(resource_monitoring_interval=0)", printed)
+
+    # Fault [library]: a task of Parsl closes all descriptors, and gets the number of the log of tasks
+    # Program: nothing: no line lands in its own files
+    # Recorded: the tasks until then
+    def test_files_of_a_task_stay_what_they_are(self):
+        done = self.run_program(CLOSING, python=PARSL_PYTHON, CREMA_DIR=str(self.records))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"{20 * [0]}\n", ""))
+        tasks = installed.of_type(self.lines(), "task")
+        self.assertEqual([task["key"] for task in tasks], ["run/0", "run/1"])
 
 
 if __name__ == "__main__":
