@@ -139,10 +139,10 @@ class MetricsCollector:
 
     def __exit__(self, kind, error, trace):
         self.t_end = time.perf_counter()
-        self._ended_by = _failure_arguments(error)
         if self._failure is not None:
             return
         self._failure = self._do("stop", self.metrics_backend.stop)
+        self._ended_by = _failure_arguments(error)  # runs the exception's code, in which a signal handler may raise
         if self.output_dir is not None and self._failure is None:
             self._do("save", lambda: self._save(error))
 

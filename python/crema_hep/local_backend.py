@@ -27,6 +27,14 @@ def _is_held(log) -> bool:
     return False
 
 
+def _size_of(log) -> int:
+    """0 if somebody has removed it."""
+    try:
+        return log.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _process_of(log):
     """The process id in a log's name, which is host-pid-start-recorder.jsonl; None for other files."""
     parts = log.stem.rsplit("-", 3)
@@ -122,13 +130,20 @@ class LocalBackend:
         self._interval = worker_tracking_interval if track_workers else 0
         self._directory = None
         self._sizes = {}
-        self._was_on = False
+        self._was_on = self._records_children = False
         self._older_children = []
         self._start_ns = self._stop_ns = None
         self._records = None
 
     def start(self) -> None:
         self._was_on = recorder.enabled()
+        try:
+            self._begin()
+        except BaseException:  # no block follows whose end would do so
+            self._end()
+            raise
+
+    def _begin(self) -> None:
         self._directory = recorder.directory() or recorder.named_directory()
         if not self._directory:  # end the log first: the sampler would report that it vanished
             self._directory = scratch_directory(recorder.end)
@@ -137,20 +152,29 @@ class LocalBackend:
             raise RuntimeError(f"recording into {self._directory} could not be switched on")
         multiprocessing = sys.modules.get("multiprocessing")
         self._older_children = [] if multiprocessing is None else multiprocessing.active_children()
-        self._sizes = {log: log.stat().st_size for log in pathlib.Path(self._directory).glob("*.jsonl")}
+        self._sizes = {log: _size_of(log) for log in pathlib.Path(self._directory).glob("*.jsonl")}
         self._start_ns = time.time_ns()
         recorder.flush()  # a first sample
         recorder.record_children(self._directory)
+        self._records_children = True
+
+    def _end(self) -> None:
+        """Restores what `_begin` changed, if it changed it."""
+        if self._records_children:
+            self._records_children = False
+            recorder.record_children(None)
+        try:
+            recorder.flush()
+        finally:
+            if not self._was_on and recorder.enabled():
+                recorder.disable()
 
     def stop(self) -> None:
         self._stop_ns = time.time_ns()
-        recorder.record_children(None)
-        recorder.flush()
-        if not self._was_on:
-            recorder.disable()
+        self._end()
         self._records = scratch_directory()
         logs = list(pathlib.Path(self._directory).glob("*.jsonl"))
-        grown = [log for log in logs if log.stat().st_size > self._sizes.get(log, 0)]
+        grown = [log for log in logs if _size_of(log) > self._sizes.get(log, 0)]
         own, left_out = (grown, 0) if self.takes_all else _own_logs(grown)
         if left_out > 0:
             one = left_out == 1

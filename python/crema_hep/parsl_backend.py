@@ -18,9 +18,11 @@ class ParslBackend(LocalBackend):
         self._executor = executor
         self._radios = []
 
-    def start(self) -> None:
+    def _begin(self) -> None:
         executors, is_monitored = self._executors()
-        super().start()
+        if is_monitored:
+            from .parsl_radio import TaskRadio
+        super()._begin()
         self._older_children = []  # helpers of Parsl that compute nothing
         if not is_monitored:
             warn(
@@ -28,8 +30,6 @@ class ParslBackend(LocalBackend):
                 "Config(monitoring=MonitoringHub(resource_monitoring_interval=0)), loaded before the measurement",
             )
             return
-        from .parsl_radio import TaskRadio
-
         for executor in executors:
             radio = getattr(executor, "remote_monitoring_radio", None)
             if radio is None:
@@ -37,11 +37,11 @@ class ParslBackend(LocalBackend):
             self._radios.append((executor, radio))
             executor.remote_monitoring_radio = TaskRadio(radio, os.path.abspath(self._directory))
 
-    def stop(self) -> None:
+    def _end(self) -> None:
         for executor, radio in self._radios:
             executor.remote_monitoring_radio = radio
         self._radios = []
-        super().stop()
+        super()._end()
 
     def _executors(self):
         """The executors that run tasks, and whether they are monitored: those of the loaded Parsl, or else those that

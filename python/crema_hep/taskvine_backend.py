@@ -20,17 +20,18 @@ class TaskVineBackend(LocalBackend):
         self._is_on = False
         self._log_directories = []
 
-    def start(self) -> None:
-        super().start()
-        self._is_on = True
+    def _begin(self) -> None:
+        super()._begin()
         self._log_directories = []
         self._custom_init = self._executor.custom_init
+        self._is_on = True
         self._executor.custom_init = self._prepare
 
-    def stop(self) -> None:
-        self._is_on = False
-        self._executor.custom_init = self._custom_init
-        super().stop()
+    def _end(self) -> None:
+        if self._is_on:
+            self._is_on = False
+            self._executor.custom_init = self._custom_init
+        super()._end()
 
     def sources(self) -> list:
         return super().sources() + [directory for directory in self._log_directories if directory.is_dir()]

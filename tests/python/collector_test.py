@@ -209,6 +209,96 @@ with crema.MetricsCollector(backend="local", output_dir="of it"):
         self.assertTrue(all(run["reason"].startswith("it failed with ") for run in left_out), left_out)
 
 
+class FailedStartTest(installed.RecordedTest):
+    BEGIN = """
+import os, pathlib, signal, sys, types
+import crema_hep as crema
+from crema_hep import recorder
+
+class Timeout(Exception):
+    pass
+
+def handler(*_):
+    raise Timeout
+
+signal.signal(signal.SIGALRM, handler)
+
+def is_as_before():
+    return not crema.enabled() and "CREMA_DIR" not in os.environ and not recorder._values_before
+"""
+
+    def run_block(self, text):
+        done = self.run_program(self.BEGIN + text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    # Fault [processes]: Parsl is monitored, and a part of it that crema needs is missing
+    # Program: one warning; afterwards its environment is as it was
+    # Recorded: nothing; `get_metrics()` says why
+    def test_a_start_that_fails_leaves_nothing_on(self):
+        printed = self.run_block("""
+class ParslExecutor:
+    pass
+
+hub = types.SimpleNamespace(resource_monitoring_enabled=True)
+sys.modules["parsl"] = types.ModuleType("parsl")
+sys.modules["parsl"].dfk = lambda: types.SimpleNamespace(monitoring=hub, executors={})
+sys.modules["parsl.monitoring"] = None
+with crema.MetricsCollector(ParslExecutor()) as collector:
+    assert is_as_before()
+assert is_as_before()
+try:
+    collector.get_metrics()
+except RuntimeError as error:
+    print(error, file=sys.stderr)
+""")
+        self.assertIn("crema: cannot start the measurement: ", printed)
+        self.assertIn("crema: nothing was measured: ", printed)
+
+    # Fault [exceptions]: a timeout strikes as a collector's block begins or ends
+    # Program: nothing; the exception arrives, and its environment is as before
+    # Recorded: what came before
+    def test_a_timeout_as_a_block_begins_or_ends_leaves_nothing_on(self):
+        printed = self.run_block("""
+class Odd(Exception):
+    def __str__(self):
+        signal.raise_signal(signal.SIGALRM)
+        return "odd"
+
+flush = recorder.flush
+
+def strike():
+    recorder.flush = flush
+    signal.raise_signal(signal.SIGALRM)
+
+for where in (strike, flush):
+    recorder.flush = where
+    arrived = False
+    try:
+        with crema.MetricsCollector(backend="local"):
+            assert where is flush and not is_as_before()
+            raise Odd
+    except Timeout:
+        arrived = True
+    assert arrived and is_as_before()
+""")
+        self.assertEqual(printed, "")
+
+    def test_a_log_that_goes_as_a_block_begins_is_left_out(self):
+        printed = self.run_block("""
+place = pathlib.Path("records")
+place.mkdir()
+(place / "host-1-1-0.jsonl").symlink_to("gone")
+recorder.enable(place)
+recorder.disable()
+with crema.MetricsCollector(backend="local") as collector:
+    with crema.TrackMetrics("ttbar", "f.root", 0, 10, events=10):
+        pass
+assert is_as_before() and collector.get_metrics()["num_chunks"] == 1
+""")
+        self.assertEqual(printed, "")
+
+
 class PoolsTest(installed.RecordedTest):
     def test_a_pool_that_python_ends_by_a_signal_is_no_loss(self):
         done = self.run_program("""
