@@ -63,7 +63,8 @@ class _Thread:
 
 def _frames_of_threads() -> dict:
     """The innermost frame of each thread. No garbage is collected meanwhile: before 3.12, CPython holds the lock of its
-    list of threads then, and a finalizer that lets go of the interpreter's lock would lock up the process."""
+    list of threads then, and a finalizer that lets go of the interpreter's lock would lock up the process. If another
+    thread switches the collector meanwhile, it may stay as this one left it; Python offers nothing better."""
     if sys.version_info >= (3, 12) or not gc.isenabled():
         return sys._current_frames()
     gc.disable()
@@ -293,6 +294,7 @@ def begin_if_asked() -> None:
         _watch_sections()
         recorder.before_writing.append(write)
         atexit.register(write)
+        # CPython prints what a function before a fork raises, and goes on: the limit is in docs/python_reference.md.
         os.register_at_fork(before=lambda: _sampler.pause(), after_in_child=_forget_parent)
 
 
