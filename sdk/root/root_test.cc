@@ -1,5 +1,6 @@
 #include "crema/root.h"
 
+#include <TError.h>
 #include <gtest/gtest.h>
 
 #include <ROOT/RDataFrame.hxx>
@@ -10,6 +11,63 @@
 #include <string>
 
 namespace {
+
+ErrorHandlerFunc_t g_below_program = nullptr;
+int g_by_program = 0;
+int g_by_root = 0;
+
+void HandleInProgram(int level, Bool_t abort, const char* location, const char* message) {
+  ++g_by_program;
+  g_below_program(level, abort, location, message);
+}
+
+TEST(Root, AnErrorHandlerThatTheProgramPutsAboveOursInALoopIsCalledOnce) {
+  const ErrorHandlerFunc_t before = ::SetErrorHandler([](int, Bool_t, const char*, const char*) { ++g_by_root; });
+  {
+    const crema::internal::ErrorNotes first;
+    g_below_program = ::SetErrorHandler(&HandleInProgram);
+  }
+  {
+    const crema::internal::ErrorNotes second;
+    const crema::internal::ErrorNotes beside;
+    ::Error("here", "text of %s", "events.root");
+    EXPECT_EQ(crema::internal::ErrorNotes::About("events.root"), "here: text of events.root");
+  }
+  ::Error("here", "text");
+  ::SetErrorHandler(before);
+  EXPECT_EQ(g_by_program, 2);
+  EXPECT_EQ(g_by_root, 2);
+}
+
+/// Calls the writer that it found.
+class ChainedWriter final : public TVirtualMonitoringWriter {
+ public:
+  explicit ChainedWriter(TVirtualMonitoringWriter* found) : found_(found) {}
+  Bool_t SendInfoTime() override { return ++calls_ < 10 && found_->SendInfoTime(); }
+  int calls() const { return calls_; }
+
+ private:
+  TVirtualMonitoringWriter* const found_;
+  int calls_ = 0;
+};
+
+TEST(Root, AWriterThatTheProgramPutsAboveOursInALoopIsCalledOnce) {
+  TVirtualMonitoringWriter* const before = gMonitoringWriter;
+  auto& ours = crema::internal::MemoryFileWrites::Instance();
+  ours.Install();
+  ChainedWriter chained(gMonitoringWriter);
+  gMonitoringWriter = &chained;
+  ours.Uninstall();
+  ours.Install();
+  gMonitoringWriter->SendInfoTime();
+  ours.Uninstall();
+  EXPECT_EQ(gMonitoringWriter, &chained);
+  EXPECT_EQ(chained.calls(), 1);
+  gMonitoringWriter = &ours;
+  ours.Install();
+  ours.Uninstall();
+  EXPECT_EQ(gMonitoringWriter, before);
+}
 
 TEST(Root, ATrackedFrameIsRecorded) {
   const std::string directory = std::string(std::getenv("TEST_TMPDIR")) + "/records";

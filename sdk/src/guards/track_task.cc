@@ -256,7 +256,10 @@ TrackRequest::TrackRequest(const EventHandle& event, std::string_view server, st
     if (event.slot == nullptr) CountOutsideChunk();
     return;
   }
-  module_ = table->Find(server, operation, true);
+  const ServerName name = ServerName::Of(server);
+  FixedText<kMaxNameBytes> without_user(name.scheme);
+  without_user.Append(name.rest);
+  module_ = table->Find(without_user.view(), operation, true);
   const TaskFrame* const by = TaskOf(static_cast<ThreadState*>(t_context), event.slot);
   start_ns_ = MonotonicNanoseconds();
   Begin(module_, start_ns_);

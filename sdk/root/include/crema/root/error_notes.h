@@ -41,11 +41,15 @@ class ErrorNotes {
   ErrorNotes() {
     const std::lock_guard<std::mutex> lock(Mutex());
     if (Users()++ == 0) Kept().clear();
+    if (is_in_place_ && ::GetErrorHandler() != Before().load()) return;
     if (::GetErrorHandler() != &Note) Before().store(::SetErrorHandler(&Note));
+    is_in_place_ = true;
   }
   ~ErrorNotes() {
     const std::lock_guard<std::mutex> lock(Mutex());
-    if (--Users() == 0 && ::GetErrorHandler() == &Note) ::SetErrorHandler(Before().load());
+    if (--Users() != 0 || ::GetErrorHandler() != &Note) return;
+    ::SetErrorHandler(Before().load());
+    is_in_place_ = false;
   }
   /// The last of the first errors while one is alive, on any thread, that names `file`; "" where none does.
   static std::string About(std::string_view file) {
@@ -67,6 +71,7 @@ class ErrorNotes {
     static int users = 0;
     return users;
   }
+  inline static bool is_in_place_ = false;  ///< perhaps below a handler of the program's, which may call it
   static constexpr std::size_t kMostKept = 64;
   static std::vector<std::string>& Kept() {
     static std::vector<std::string> kept;

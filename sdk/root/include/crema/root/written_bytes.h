@@ -26,11 +26,13 @@ class MemoryFileWrites final : public TVirtualMonitoringWriter {
     return *instance;
   }
   void Install() {
-    if (gMonitoringWriter == this) return;
+    if (gMonitoringWriter == this || (is_in_place_ && gMonitoringWriter != Own())) return;
     own_.store(gMonitoringWriter);
     gMonitoringWriter = this;
+    is_in_place_ = true;
   }
   void Uninstall() {
+    is_in_place_ = is_in_place_ && gMonitoringWriter != this;
     if (gMonitoringWriter == this) gMonitoringWriter = own_.load();
     const std::lock_guard<std::mutex> lock(mutex_);
     files_.clear();
@@ -87,6 +89,7 @@ class MemoryFileWrites final : public TVirtualMonitoringWriter {
   }
 
   std::atomic<TVirtualMonitoringWriter*> own_{nullptr};
+  bool is_in_place_ = false;  ///< perhaps below a writer of the program's, which may call it
   std::mutex mutex_;
   std::int64_t bytes_ = 0;
   std::unordered_map<const TFile*, std::int64_t> files_;  ///< what each had written when it was last heard of
