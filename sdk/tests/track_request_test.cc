@@ -10,6 +10,7 @@
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/task_sums.h"
 
 namespace crema {
 namespace testing {
@@ -121,6 +122,31 @@ TEST(TrackRequest, NamesAServerWithoutWhoAsks) {
   Request(chunk, "/mnt/me@home/what?", "read");
   Request(chunk, "root://two", "read");
   EXPECT_EQ(chunk.requests.size(), 5u);
+}
+
+TEST(TrackRequest, OfAnEventNamesAServerWithoutWhoAsks) {
+  const auto record = [](const char* trace) {
+    return Recorded(
+        [] {
+          TrackEvent event({"raw", "f", 0, 1});
+          for (int i = 0; i < 5000; ++i) {
+            TrackRequest request(event.handle(), "root://me:hunter2@one//f?authz=hunter2" + std::to_string(i), "read");
+          }
+          { TrackTask task(event.handle(), std::string(255, 't') + "ü"); }
+          TrackRequest cut(event.handle(), "root://me:hunter2@" + std::string(248, 's') + "ü", "read");
+        },
+        {{"CREMA_TRACE", trace}});
+  };
+  for (const char* const trace : {"0", "1"}) {
+    const RecordLog log = record(trace);
+    for (const std::string& line : log.lines) EXPECT_EQ(line.find("hunter2"), line.npos) << line;
+    const auto modules = SumsOf(log).modules;
+    ASSERT_TRUE(modules.count("root://one//f"));
+    EXPECT_EQ(modules.at("root://one//f").at("count"), 5000);
+    EXPECT_TRUE(modules.count(std::string(255, 't')));
+    EXPECT_TRUE(modules.count("root://" + std::string(248, 's')));
+    EXPECT_EQ(modules.size(), 3u);
+  }
 }
 
 TEST(TrackRequest, LeavesNoTraceInChunksWithoutOne) {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "log/secret_filter.h"
-#include "storage/fixed_text.h"
 
 namespace crema::internal {
 
@@ -215,14 +214,8 @@ int ChunkData::ActivityRowIndex(std::string_view label, std::string_view unit) n
 }
 
 int ChunkData::RequestRowIndex(std::string_view server, std::string_view operation) noexcept {
-  const ServerName name = ServerName::Of(server);
-  FixedText<kMaxNameBytes> without_user;
-  if (name.scheme.size() + name.rest.size() != server.size()) {
-    without_user.Append(name.scheme);
-    without_user.Append(name.rest);
-    server = without_user.view();
-  }
-  server = CutOnCodePoint(server, kMaxNameBytes);
+  char name[kMaxNameBytes + 1];
+  server = CutOnCodePoint(ServerWithoutUser(server, name, sizeof name), kMaxNameBytes);
   operation = CutOnCodePoint(operation, kMaxNameBytes);
   const auto find = [this](std::string_view of_server, std::string_view of_operation) {
     return FindRow(&requests_, &found_request_, [&](const RequestRow& other) {

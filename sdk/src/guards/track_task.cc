@@ -3,6 +3,7 @@
 #include "chunk/chunk_line.h"
 #include "chunk/thread_state.h"
 #include "crema/track_request.h"
+#include "log/secret_filter.h"
 #include "process/exit_and_fork.h"
 #include "process/process_recorder.h"
 #include "storage/arena.h"
@@ -252,14 +253,11 @@ TrackRequest::TrackRequest(const EventHandle& event, std::string_view server, st
   TaskTable* const table = recorder == nullptr ? nullptr : TaskTable::Of(recorder);
   if (table == nullptr) return;
   if (!TaskTable::Acquire(event, recorder->pid)) {
-    if (event.slot != nullptr) CountLate(event, recorder->pid);
-    if (event.slot == nullptr) CountOutsideChunk();
+    event.slot != nullptr ? CountLate(event, recorder->pid) : CountOutsideChunk();
     return;
   }
-  const ServerName name = ServerName::Of(server);
-  FixedText<kMaxNameBytes> without_user(name.scheme);
-  without_user.Append(name.rest);
-  module_ = table->Find(without_user.view(), operation, true);
+  char name[kMaxNameBytes + 1];
+  module_ = table->Find(ServerWithoutUser(server, name, sizeof name), operation, true);
   const TaskFrame* const by = TaskOf(static_cast<ThreadState*>(t_context), event.slot);
   start_ns_ = MonotonicNanoseconds();
   Begin(module_, start_ns_);

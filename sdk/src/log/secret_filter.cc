@@ -326,14 +326,17 @@ SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
   return shown;
 }
 
-ServerName ServerName::Of(std::string_view server) noexcept {
+std::string_view ServerWithoutUser(std::string_view server, char* memory, std::size_t capacity) noexcept {
   const std::size_t colon = server.find("://");
   const std::size_t host = colon == kNone ? 0 : colon + 3;
   std::string_view rest = server.substr(host);
   // A mount is a path: these characters may be in its name.
   if (colon != kNone) rest = rest.substr(0, rest.find_first_of("?#"));
   const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
-  return {server.substr(0, host), at == kNone ? rest : rest.substr(at + 1)};
+  if (at != kNone) rest = rest.substr(at + 1);
+  if (host + rest.size() == server.size()) return server;
+  const std::size_t size = server.substr(0, host).copy(memory, capacity);
+  return {memory, size + rest.copy(memory + size, capacity - size)};
 }
 
 }  // namespace crema::internal

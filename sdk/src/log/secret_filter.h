@@ -1,4 +1,4 @@
-// SecretFilter: a command line without its secrets. ServerName, TakeSecretsOut: addresses and errors without them.
+// SecretFilter: a command line without its secrets. The others: addresses and errors without them.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,9 @@ class SecretFilter {
   bool value_is_user_ = false;
 };
 
-/// A server's name without what shows who asks: of `root://user:password@host:1094//data?authz=token` remain `scheme`,
-/// `root://`, and `rest`, `host:1094//data`.
-struct ServerName {
-  std::string_view scheme;
-  std::string_view rest;
-
-  static ServerName Of(std::string_view server) noexcept;
-};
+/// A server's name without what shows who asks: of `root://user:password@host:1094//data?authz=token` remains
+/// `root://host:1094//data`. A name that is another one then is in `memory`, cut at `capacity`.
+std::string_view ServerWithoutUser(std::string_view server, char* memory, std::size_t capacity) noexcept;
 
 /// Takes out of each address in the text, in place, what shows who asks and for how long: user, password, and the
 /// parameters of tokens and signatures. Of `root://me:abc@host//f.root?authz=abc&svc=disk` remains

@@ -230,8 +230,8 @@ TaskTable* TaskTable::Make(Recorder* recorder) noexcept {
 }
 
 TaskModule* TaskTable::Find(std::string_view name, std::string_view operation, bool is_request) noexcept {
-  name = name.substr(0, kMaxNameBytes);
-  operation = operation.substr(0, kMaxNameBytes);
+  name = CutOnCodePoint(name, kMaxNameBytes);
+  operation = CutOnCodePoint(operation, kMaxNameBytes);
   std::uint64_t hash = HashOf(name, is_request ? 1 : 0);
   if (is_request) hash = HashOf(operation, hash);
   const auto find = [&](std::uint32_t* place) -> TaskModule* {
