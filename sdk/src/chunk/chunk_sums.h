@@ -74,8 +74,6 @@ class ValueSketch {
   std::uint16_t shift_ = 0;
 };
 
-// ChunkSums: what chunks came to that have no line of their own.
-
 struct ChunkEnd;
 struct ChunkState;
 struct IdentityParts;

@@ -28,8 +28,6 @@ void AppendSitePath(const Counter& counter, std::uint32_t site, JsonLine* line) 
   line->StringPart({named.name, named.name_length}, true);
 }
 
-// SectionTree: the section paths of one piece of work, and what was measured on each.
-
 struct ThreadState;
 
 /// Ends the open occurrence of `node`.
