@@ -61,7 +61,7 @@ enum class GuardKind : std::uint32_t { kChunk, kScope, kEvent, kRequest };
 /// Where the guards of the C API live. A handle is no address: it is a place, and which of the guards that lived there
 /// it means. This distinguishes a handle whose guard has ended from all others, also where another guard has the place
 /// now, and of several threads that end a guard one does. Places are used again and never given back. No lock, so that
-/// a forked child finds none taken; allocates 64 kB each time that 1,024 more guards are open at once. Never throws.
+/// a forked child finds none taken; allocates 64 kB each time that 512 more guards are open at once. Never throws.
 class GuardSlots {
  public:
   using Handle = std::uintptr_t;  ///< 0: none
@@ -85,14 +85,15 @@ class GuardSlots {
     return static_cast<Handle>(generation << kPlaceBits | (place + 1));
   }
 
-  /// Ends the guard; false where it has ended, or there never was such a one.
-  bool End(Handle handle, GuardKind kind) noexcept {
+  /// Ends the guard, after each `last(guard)`; false where it has ended, or there never was such a one.
+  template <class... Last>
+  bool End(Handle handle, GuardKind kind, const Last&... last) noexcept {
     Slot* slot = Find(handle, kind);
-    if (slot == nullptr) return false;
-    std::uint64_t generation = slot->generation.load(std::memory_order_relaxed);
+    std::uint64_t generation = slot == nullptr ? 0 : slot->generation.load(std::memory_order_relaxed);
     if (!IsOf(handle, generation) || !slot->generation.compare_exchange_strong(generation, generation + 1)) {
       return false;
     }
+    (last(slot->guard), ...);
     slot->destroy(slot->guard);
     GiveBack(slot, PlaceOf(handle));
     return true;
@@ -113,7 +114,7 @@ class GuardSlots {
 
  private:
   static constexpr int kPlaceBits = 24;
-  static constexpr std::uint32_t kSlotsInBlock = 1024;
+  static constexpr std::uint32_t kSlotsInBlock = 512;
   static constexpr std::uint32_t kBlocks = (1 << kPlaceBits) / kSlotsInBlock;
   static_assert(sizeof(Handle) == 8, "a handle holds a place and a generation");
 
@@ -123,7 +124,7 @@ class GuardSlots {
     GuardKind kind = GuardKind::kChunk;
     void (*destroy)(void* guard) = nullptr;
     const void* thread = nullptr;  ///< that began the guard
-    alignas(8) unsigned char guard[32];
+    alignas(8) unsigned char guard[64];
   };
 
   static std::uint32_t PlaceOf(Handle handle) noexcept {
@@ -222,8 +223,9 @@ crema_scope* Begin(const Arguments&... arguments) {
   return Begins() ? NewGuard<Guard, crema_scope>(GuardKind::kScope, arguments...) : nullptr;
 }
 
-void End(const void* guard, GuardKind kind) {
-  if (guard != nullptr && !g_guards.End(HandleOf(guard), kind)) {
+template <class... Last>
+void End(const void* guard, GuardKind kind, const Last&... last) {
+  if (guard != nullptr && !g_guards.End(HandleOf(guard), kind, last...)) {
     crema::internal::CountMisuse("a guard was ended again after its end: that counts once");
   }
 }
@@ -232,13 +234,6 @@ void End(const void* guard, GuardKind kind) {
 crema::TrackMetrics* Open(const crema_chunk* chunk) {
   return g_guards.Get<crema::TrackMetrics>(HandleOf(chunk), GuardKind::kChunk);
 }
-
-/// In memory of its own: it is larger than what a handle's place holds.
-struct HeldRequest {
-  HeldRequest(const crema::EventHandle& event, std::string_view server, std::string_view operation) noexcept
-      : request(crema::internal::MakeOwn<crema::TrackRequest>(event, server, operation)) {}
-  crema::internal::OwnPointer<crema::TrackRequest> request;
-};
 
 crema::TrackEvent* Open(const crema_event* event) {
   return g_guards.Get<crema::TrackEvent>(HandleOf(event), GuardKind::kEvent);
@@ -470,16 +465,16 @@ crema_scope* crema_task_begin(crema_event_handle event, const char* name, const 
 
 crema_request* crema_request_begin(crema_event_handle event, const char* server, const char* operation) {
   if (!Begins()) return nullptr;
-  return NewGuard<HeldRequest, crema_request>(GuardKind::kRequest, EventOf(event), Text(server), Text(operation));
+  return NewGuard<crema::TrackRequest, crema_request>(GuardKind::kRequest, EventOf(event), Text(server),
+                                                      Text(operation));
 }
 
 void crema_request_end(crema_request* request, int64_t bytes, int failed) {
-  const HeldRequest* held = g_guards.Get<HeldRequest>(HandleOf(request), GuardKind::kRequest);
-  if (held != nullptr && held->request != nullptr) {
-    held->request->AddBytes(bytes);
-    if (failed != 0) held->request->Fail();
-  }
-  End(request, GuardKind::kRequest);
+  End(request, GuardKind::kRequest, [=](void* guard) {
+    auto* const open = static_cast<crema::TrackRequest*>(guard);
+    open->AddBytes(bytes);
+    if (failed != 0) open->Fail();
+  });
 }
 
 void crema_record_metric(const char* name, double value, const char* unit) {

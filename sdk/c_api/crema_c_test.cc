@@ -2,10 +2,12 @@
 // read.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -184,6 +186,45 @@ TEST(CApi, WhatIsEndedTwiceEndsOnceAndHarmsNobody) {
   EXPECT_EQ(Memory(second, "cpu/memory").count, 1);
   EXPECT_EQ(log.spans.size(), 2u);
   EXPECT_EQ(log.chunks.size(), 202u);
+}
+
+/// Fault [guards]: two threads end each request of an event at once, through the C API
+/// Program: one warning
+/// Recorded: each request once; each end that came too late is counted
+TEST(CApi, ARequestThatTwoThreadsEndEndsOnce) {
+  constexpr int kRequests = 20000;
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, [] {
+    crema_chunk_info info{};
+    info.size = sizeof info;
+    info.dataset = "raw";
+    crema_event* const event = crema_event_begin(&info, 0);
+    const crema_event_handle handle = crema_event_get_handle(event);
+    std::atomic<crema_request*> request{nullptr};
+    std::atomic<int> ended{0};
+    const auto end_all = [&](bool begins) {
+      for (int i = 0; i < kRequests; ++i) {
+        if (begins) request = crema_request_begin(handle, "root://one", "read");
+        ++ended;
+        while (ended < 4 * i + 2) std::this_thread::yield();
+        crema_request_end(request, 1, 0);
+        ++ended;
+        while (ended < 4 * i + 4) std::this_thread::yield();
+      }
+    };
+    std::thread other(end_all, false);
+    end_all(true);
+    other.join();
+    crema_event_end(event);
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_NE(child.errors.find("ended again"), std::string::npos) << child.errors;
+  const RecordLog log = ReadRecordLogs(directory).at(0);
+  const ChunkLine event = ChunkOf(log, "raw");
+  ASSERT_EQ(event.requests.size(), 1u);
+  EXPECT_EQ(event.requests[0].count, kRequests);
+  EXPECT_EQ(event.requests[0].bytes, kRequests);
+  EXPECT_EQ(log.end->misused, kRequests);
 }
 
 TEST(CApi, GuardsByTheThousandAreToldApart) {
