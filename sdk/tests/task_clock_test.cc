@@ -323,6 +323,36 @@ TEST(TaskClock, CountsTheKernelsTimeWhereItIsSpent) {
   expect_share("call", truth->calling);
 }
 
+TEST(TaskClock, AThreadThatIsCancelledSwitchesRecordingOffFirst) {
+  if (!MayHaveClock()) GTEST_SKIP() << "no clock: nothing can be cancelled";
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, kStacks.at(0)}, [&] {
+    const auto switch_off = [](void*) -> void* {
+      int state = 0;
+      { const TrackMetrics metrics("zjets"); }
+      errno = 4711;
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+      pthread_cancel(pthread_self());
+      pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+      Disable();
+      if (errno != 4711) std::abort();
+      pthread_testcancel();
+      return nullptr;
+    };
+    pthread_t thread{};
+    void* result = nullptr;
+    if (pthread_create(&thread, nullptr, switch_off, nullptr) != 0 || pthread_join(thread, &result) != 0) std::abort();
+    if (result != PTHREAD_CANCELED || Enabled()) std::abort();
+    Options options;
+    options.directory = directory;
+    alarm(60);
+    if (!Enable(options)) std::abort();
+    const TrackMetrics after("after");
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal << child.errors;
+  EXPECT_EQ(ChunkOf(ReadRecordLogs(directory).at(0), "after").status, "ok");
+}
+
 TEST(TaskClock, InterruptsNoWait) {
   utsname kernel = {};
   int major = 0;

@@ -380,6 +380,7 @@ bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::s
 }
 
 void SwitchOff() noexcept {
+  const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_shared != nullptr) g_shared->disable();
   SetMode(kModeOff);

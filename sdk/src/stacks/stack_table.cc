@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "chunk/thread_state.h"
 #include "crema/internal/section_node.h"
 #include "kernel/clock.h"
 #include "log/json_line.h"
-#include "process/process_recorder.h"
 #include "storage/arena.h"
 
 namespace crema::internal {
@@ -390,6 +390,7 @@ bool StackTable::NextName(std::string_view* rest, std::string_view* name) noexce
 }
 
 bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept {
+  const ErrnoAndCancelGuard guard;
   Recorder* recorder = Recording() ? CurrentRecorder() : nullptr;
   if (recorder == nullptr) return false;
   recorder->stacks.LeaveToInterpreter();
