@@ -144,6 +144,20 @@ class RecordedGpuTest(GpuCase):
             {(0, "outer/inner"): (1, MILLISECOND, 0, 0, 0, 0, 0)},
         )
 
+    def test_what_a_helper_launches_after_its_chunk_is_the_process_s(self):
+        """A race with what the thread of the chunk does next: most runs do not meet it."""
+        sums = self.sums(self.gpu("stale helper"), "chunk", "dataset", "section")
+        self.assertEqual(sums[0, "even", "outer 0/inner"][1] // MILLISECOND, 1)
+        self.assertLessEqual(set(sums), {(0, "even", "outer 0/inner"), (None, None, "")})
+
+    def test_each_helper_scope_of_a_thread_is_in_the_section_of_its_own_chunk(self):
+        expected = {
+            (chunk, dataset, f"{section}{inner}"): (2, 2 * MILLISECOND, 0, 0, 0, 0, 0)
+            for chunk, dataset, section in ((0, "even", "first"), (1, "odd", "second"))
+            for inner in ("", "/inner")
+        }
+        self.assertEqual(self.sums(self.gpu("helpers"), "chunk", "dataset", "section"), expected)
+
     def test_a_clock_that_is_read_on_another_thread_gives_no_place(self):
         (last,) = self.gpu("spin", STAND_IN_CLOCK_THREAD="1")[-1:]
         self.assertEqual(last["lost"], 70)  # 50 kernels and 20 copies

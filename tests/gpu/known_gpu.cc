@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -151,6 +152,46 @@ int main(int /*argc*/, char** argv) {
       const crema::TrackSection inner("inner");
       Gpu().launch("_Z6LayersPf", kMillisecond);
       Gpu().synchronize(true);
+    }).join();
+  }
+  if (scenario == "stale helper") {  // it outlives its chunk, whose thread goes on with other sections in its memory
+    std::atomic<bool> is_begun{false}, is_over{false};
+    std::thread helping;
+    for (int i = 0; i < 20; ++i) {
+      crema::TrackMetrics chunk({"even", "f.root", i, i + 1});
+      const crema::TrackSection section("outer " + std::to_string(i % 2));
+      if (i == 0) {
+        helping = std::thread([&, handle = chunk.handle()] {
+          crema::TrackHelper helper(handle);
+          const crema::TrackSection inner("inner");
+          Gpu().launch("_Z6LayersPf", kMillisecond);
+          is_begun = true;
+          while (!is_over) Gpu().launch("_Z4Reluv", 1);
+          Gpu().synchronize(false);
+        });
+        while (!is_begun) std::this_thread::yield();
+      }
+      for (int j = 0; j < 600; ++j) crema::TrackSection("section " + std::to_string(600 * i + j));
+    }
+    is_over = true;
+    helping.join();
+  }
+  if (scenario == "helpers") {  // of one thread, in the sections of two chunks
+    std::vector<crema::ChunkHandle> handles;
+    crema::TrackMetrics first({"even", "f.root", 0, 1});
+    const crema::TrackSection of_first("first");
+    handles.push_back(first.handle());
+    crema::TrackMetrics second({"odd", "f.root", 1, 2});
+    const crema::TrackSection of_second("second");
+    handles.push_back(second.handle());
+    std::thread([&handles] {
+      for (int i = 0; i < 4; ++i) {
+        crema::TrackHelper helper(handles[i % 2]);
+        Gpu().launch("_Z4Reluv", kMillisecond);
+        const crema::TrackSection inner("inner");
+        Gpu().launch("_Z6LayersPf", kMillisecond);
+        Gpu().synchronize(false);
+      }
     }).join();
   }
   if (scenario == "profiler" || scenario == "late profiler") {

@@ -7,6 +7,7 @@
 #include "kernel/kernel_readings.h"
 #include "log/json_line.h"
 #include "process/allocations.h"
+#include "process/gpu_counter.h"
 
 namespace crema::internal {
 
@@ -128,6 +129,7 @@ struct HelperState : OpenWork {
   const SectionNode* section = nullptr;  ///< where the handle was taken; valid while the chunk is open
   std::string_view prefix;               ///< its path, in the texts of `data`
   std::int64_t start_ns = 0;             ///< CLOCK_MONOTONIC
+  GpuPlace gpu_place;                    ///< of the chunk
 };
 
 /// How many frames `frame` and those around it are.

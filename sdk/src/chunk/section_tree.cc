@@ -32,7 +32,7 @@ void Forget(SectionNode* node) {
   node->min_ticks.store(UINT64_MAX, kRelaxed);
   node->cpu_ns.store(-1, kRelaxed);
   node->self_ticks = node->guard_ticks = 0;
-  node->allocation_site.store(0, kRelaxed);  // of a helper it depends on where the chunk was
+  for (auto* site : {&node->allocation_site, &node->gpu_site}) site->store(0, kRelaxed);  // depends on a helper's chunk
 }
 
 /// Occurrences of `node` and all below it.

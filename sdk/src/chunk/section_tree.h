@@ -18,6 +18,20 @@ std::uint32_t HelperSite(const Counter& counter, const SectionNode* node) noexce
   return node->is_unkept ? parent : counter.find_site(parent, node->name(), node->name_length);
 }
 
+/// The site of a section of this thread, which keeps it in `noted`. `root_site`: that of the tree's root.
+template <class Counter>
+CREMA_NEVER_INLINE std::uint32_t FindSite(const Counter& counter, std::atomic<std::uint32_t> SectionNode::*noted,
+                                          std::uint32_t root_site, SectionNode* node) noexcept {
+  if (node->is_unkept) node = node->parent;
+  std::uint32_t site = (node->*noted).load(std::memory_order_relaxed);
+  if (site != 0) return site;
+  site = node->parent == nullptr
+             ? root_site
+             : counter.find_site(FindSite(counter, noted, root_site, node->parent), node->name(), node->name_length);
+  (node->*noted).store(site, std::memory_order_relaxed);
+  return site;
+}
+
 /// The inside of a JSON string.
 template <class Counter>
 void AppendSitePath(const Counter& counter, std::uint32_t site, JsonLine* line) noexcept {

@@ -120,6 +120,9 @@ struct ThreadState : ThreadContext {
   void CloseOutside() noexcept;
   /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
   void RaiseLanesPeak(std::int64_t lanes) noexcept;
+  std::uint32_t root_site() const noexcept {
+    return work == nullptr ? kOutsideChunks : work->is_helper ? kInHelpers : kInChunks;
+  }
   /// The tree that sections of this thread go into now.
   SectionTree* tree() noexcept { return work == nullptr ? &outside : &work->data.sections(); }
 

@@ -3,6 +3,7 @@
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
 #include "process/allocations.h"
+#include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "process/wait_sampler.h"
 
@@ -28,8 +29,11 @@ bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* help
   JsonLine prefix;
   AppendPath(handle.section, &prefix);
   if (prefix.broken() || !helper->data.Keep(prefix.text(), &helper->prefix)) return false;
+  helper->chunk = chunk;
+  helper->generation = handle.generation;
   helper->section = handle.section;
   SetAllocationSite(recorder, helper);
+  SetGpuPlace(recorder, helper);
   const Instant now = recorder.clock.Now();
   helper->start_ns = now.monotonic_ns;
   helper->start_ticks = now.ticks;
@@ -88,8 +92,6 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
     return;
   }
   OccupyLane(recorder, *thread, helper);
-  helper->chunk = handle.state;
-  helper->generation = handle.generation;
   helper->activities.Clear();
   helper->inner = helper->known_to_outer = {};
   helper->guard_is_gone.store(false);

@@ -33,19 +33,6 @@ std::atomic<const AllocationCounter*> g_counter{nullptr};
 /// A library was loaded that allocates unseen.
 std::atomic<bool> g_is_incomplete{false};
 
-CREMA_NEVER_INLINE std::uint32_t FindSite(const ThreadState* thread, SectionNode* node) {
-  if (node->is_unkept) node = node->parent;
-  std::uint32_t site = node->allocation_site.load(kRelaxed);
-  if (site != 0) return site;
-  if (node->parent == nullptr) {
-    site = thread->work == nullptr ? kOutsideChunks : thread->work->is_helper ? kInHelpers : kInChunks;
-  } else {
-    site = g_counter.load(kRelaxed)->find_site(FindSite(thread, node->parent), node->name(), node->name_length);
-  }
-  node->allocation_site.store(site, kRelaxed);
-  return site;
-}
-
 /// The library calls it in each allocation, so it must not allocate.
 std::uint32_t SiteOfThread() {
   if (t_allocation_scopes != 0) return kOwnAllocation;
@@ -55,7 +42,9 @@ std::uint32_t SiteOfThread() {
   SectionNode* const node = context->current.load(kRelaxed);
   if (node == nullptr) return kOutsideChunks;
   const std::uint32_t site = node->allocation_site.load(kRelaxed);
-  return CREMA_LIKELY(site != 0) ? site : FindSite(static_cast<const ThreadState*>(context), node);
+  if (CREMA_LIKELY(site != 0)) return site;
+  const std::uint32_t root_site = static_cast<const ThreadState*>(context)->root_site();
+  return FindSite(*g_counter.load(kRelaxed), &SectionNode::allocation_site, root_site, node);
 }
 
 /// Whether the library sees what this code allocates: a program may have an allocator inside, which comes first.

@@ -19,26 +19,6 @@ constexpr std::int64_t kIntervalNanoseconds = 1000000000;
 /// Set in the copy of the SDK that the library asks, never taken back.
 std::atomic<const GpuCounter*> g_counter{nullptr};
 
-std::uint32_t FindSite(const GpuCounter& counter, const ThreadState& thread, SectionNode* node) {
-  if (node->is_unkept) node = node->parent;
-  std::uint32_t site = node->gpu_site.load(kRelaxed);
-  if (site != 0) return site;
-  if (node->parent == nullptr) {
-    site = thread.work == nullptr ? kOutsideChunks : kInChunks;
-  } else {
-    site = counter.find_site(FindSite(counter, thread, node->parent), node->name(), node->name_length);
-  }
-  node->gpu_site.store(site, kRelaxed);
-  return site;
-}
-
-/// The same where a helper is in this section of its own: inside that of the chunk it works for.
-std::uint32_t FindSiteOfHelper(const GpuCounter& counter, const HelperState& helper, const SectionNode* node) {
-  if (node == nullptr || node->parent == nullptr) return HelperSite(counter, helper.section);
-  const std::uint32_t parent = FindSiteOfHelper(counter, helper, node->parent);
-  return node->is_unkept ? parent : counter.find_site(parent, node->name(), node->name_length);
-}
-
 void SetChunk(const GpuCounter& counter, ChunkState* chunk, GpuPlace* place) {
   place->chunk = chunk->number + 1;
   std::uint32_t dataset = chunk->gpu_dataset.load(kRelaxed);
@@ -57,16 +37,14 @@ GpuPlace PlaceOfThread() {
   auto* const thread = static_cast<ThreadState*>(t_context);
   SectionNode* const node = thread == nullptr ? nullptr : thread->current.load(kRelaxed);
   if (node == nullptr) return place;
-  if (thread->work == nullptr || !thread->work->is_helper) {
-    if (thread->work != nullptr) SetChunk(counter, static_cast<ChunkState*>(thread->work), &place);
-    const std::uint32_t site = node->gpu_site.load(kRelaxed);
-    place.section = CREMA_LIKELY(site != 0) ? site : FindSite(counter, *thread, node);
-    return place;
+  if (thread->work != nullptr && thread->work->is_helper) {
+    const auto& helper = *static_cast<HelperState*>(thread->work);
+    if (helper.chunk->generation.load(std::memory_order_acquire) != helper.generation) return place;
+    place = helper.gpu_place;
+  } else if (thread->work != nullptr) {
+    SetChunk(counter, static_cast<ChunkState*>(thread->work), &place);
   }
-  const auto& helper = *static_cast<HelperState*>(thread->work);
-  if (helper.chunk->generation.load(std::memory_order_acquire) != helper.generation) return place;
-  SetChunk(counter, helper.chunk, &place);
-  place.section = FindSiteOfHelper(counter, helper, node);
+  place.section = FindSite(counter, &SectionNode::gpu_site, thread->root_site(), node);
   return place;
 }
 
@@ -192,6 +170,12 @@ void StartGpu(Recorder* recorder) noexcept {
   if (!counter->attach(PlaceOfThread)) return;
   recorder->gpu_counter = counter;
   recorder->gpu_due_ns.store(MonotonicNanoseconds() + kIntervalNanoseconds, std::memory_order_release);
+}
+
+void SetGpuPlace(const Recorder& recorder, HelperState* helper) noexcept {
+  if (recorder.gpu_due_ns.load(std::memory_order_acquire) == kNeverDue) return;
+  SetChunk(*recorder.gpu_counter, helper->chunk, &helper->gpu_place);
+  helper->data.sections().root()->gpu_site.store(HelperSite(*recorder.gpu_counter, helper->section), kRelaxed);
 }
 
 void WriteGpuWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {

@@ -6,10 +6,13 @@
 
 namespace crema::internal {
 
+struct HelperState;
 struct Recorder;
 
 /// Looks for the library, if the environment asks for it. From then on `gpu` lines are written.
 void StartGpu(Recorder* recorder) noexcept;
+/// What the helper launches belongs to its chunk, and to the section of that. With the chunk's `helpers_mutex` held.
+void SetGpuPlace(const Recorder& recorder, HelperState* helper) noexcept;
 /// Writes a line if the one before is a second old, and the device has done something since.
 void WriteGpuWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
 /// Writes the line now; `is_last`: recording ends.
