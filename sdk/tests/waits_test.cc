@@ -378,6 +378,20 @@ TEST(Waits, EndWhenRecordingIsSwitchedOff) {
   EXPECT_NE(log.lines.back().find("\"wait_samples\":0"), std::string::npos) << log.lines.back();
 }
 
+// A race: it has to strike between two stores. So this shows that nothing breaks, not that nothing ever did.
+TEST(Waits, OfAnOuterChunkNameNoSectionOfChunksInsideIt) {
+  const RecordLog log = Recorded(
+      [] {
+        TrackMetrics outer({"outer", "f", 0, 1});
+        for (int i = 0; i < 500; ++i) {
+          TrackMetrics inner({"inner", "f", i, i + 1});
+          for (int j = 0; j < 20; ++j) TrackSection section("inner " + std::to_string(i % 40 * 20 + j));
+        }
+      },
+      {{"CREMA_WAITS", "1000"}});
+  for (const WaitRow& row : ChunkOf(log, "outer").waits) EXPECT_EQ(row.path, "");
+}
+
 TEST(Waits, AreRefusedToAProcessThatIsNotDumpable) {
   // Root may read the file in any case, unless it becomes another user.
   const auto be_another = [] { return geteuid() != 0 || setresuid(kNobody, kNobody, kNobody) == 0; };

@@ -106,8 +106,8 @@ struct ThreadState : ThreadContext {
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
   /// the recorder's mutex; null when the thread is not to be caught between two trees.
   const SectionNode* OpenOutside() const noexcept;
-  /// Whether the thread itself, which a signal has struck, is about to work in another tree.
-  bool is_between_trees() const noexcept { return (switches_.load(std::memory_order_relaxed) & 1) != 0; }
+  /// How often the thread began to work in another tree, and did; odd while it is between the two.
+  std::uint64_t switches() const noexcept { return switches_.load(std::memory_order_acquire); }
   /// Whether the frame is `work`, or one around it.
   bool Holds(const OpenWork* frame) const noexcept {
     const OpenWork* open = work;

@@ -483,7 +483,8 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
     thread->waits.store(table, std::memory_order_release);
   }
   // The section before the wait: a thread that goes on meanwhile may be in another one afterwards.
-  const std::uint64_t use = thread->open_use.load();
+  const std::uint64_t switches = thread->switches();
+  const std::uint64_t use = thread->open_use.load(std::memory_order_acquire);
   const SectionNode* const section = thread->current.load(std::memory_order_acquire);
   char text[256];
   const long size = ReadOfThread(thread->tid, "syscall", text, sizeof text);
@@ -496,7 +497,7 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
   }
   BlockedCall call;
   const std::string_view line(text, static_cast<std::size_t>(size));
-  if (!ParseBlockedCall(line, &call) || use == 0 || thread->open_use.load() != use) return;
+  if (!ParseBlockedCall(line, &call) || use == 0 || (switches & 1) != 0 || thread->switches() != switches) return;
   if (call.is_in_no_call && WaitsForPage(thread->tid)) call.kind = WaitKind::kPageFault;
   if (call.kind == WaitKind::kLock && HasAddress(PythonRuntime(), call.arguments[0])) {
     call.kind = WaitKind::kInterpreterLock;

@@ -266,7 +266,7 @@ void Sample(ThreadState* thread, const void* context, bool is_tick) {
   const OpenWork* const work = thread->work;
   // Between two trees, or while somebody writes, what is due waits for the next tick.
   const bool is_free =
-      work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() && TakeTable(stacks);
+      work != nullptr && !stacks->schedule.is_paused() && (thread->switches() & 1) == 0 && TakeTable(stacks);
   std::uint64_t counted = 0;
   if (is_free) {
     const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
