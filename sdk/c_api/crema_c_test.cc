@@ -302,6 +302,32 @@ TEST(CApi, HandsOutSectionsAsTextsToo) {
                                                 "first: " + std::to_string(section.self_ns) + " 0 jets%2Fb jets"}));
 }
 
+TEST(CApi, HandsOutNoSectionsOfAnotherThreadsChunk) {
+  const ChildResult child = RunInChild({{"CREMA_DIR", NewDirectory()}, {"CREMA_INTERVAL", "0"}}, [] {
+    crema_chunk_info info{};
+    info.size = sizeof info;
+    crema_chunk* const suspended = crema_chunk_begin(&info);
+    crema_chunk_suspend(suspended);
+    crema_chunk_end(crema_chunk_begin(&info));
+    crema_chunk_resume(suspended);
+    std::atomic<bool> is_begun{false}, is_visited{false};
+    std::thread other([&] {  // in the place where the chunk that ended was
+      crema_chunk* const chunk = crema_chunk_begin(&info);
+      crema_section_close(crema_section_open("of the other thread"));
+      is_begun = true;
+      while (!is_visited) std::this_thread::yield();
+      crema_chunk_end(chunk);
+    });
+    while (!is_begun) std::this_thread::yield();
+    const std::size_t visited = crema_visit_sections([](void*, const crema_section_total*) {}, nullptr);
+    is_visited = true;
+    other.join();
+    crema_chunk_end(suspended);
+    if (visited != 0) std::abort();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal << child.errors;
+}
+
 TEST(CApi, TakesNullsEverywhere) {
   const RecordLog log = Recorded(use_everything_with_nulls);
   ASSERT_EQ(log.chunks.size(), 2u);

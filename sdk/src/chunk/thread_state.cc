@@ -220,6 +220,7 @@ bool ThreadState::TakeOver(Recorder* recorder, ChunkState* frame) noexcept {
   if (depth >= kDeepest) return false;
   ChunkState* const spare = chunk_frames_[depth].exchange(frame, std::memory_order_acq_rel);
   if (spare == nullptr) return true;
+  if (finished.state == spare) finished = {};
   const std::lock_guard<std::mutex> lock(recorder->mutex);
   spare->next_spare = recorder->spare_frames.load(std::memory_order_relaxed);
   recorder->spare_frames.store(spare, std::memory_order_release);
