@@ -161,7 +161,6 @@ class ErrnoAndCancelGuard {
   ErrnoAndCancelGuard& operator=(const ErrnoAndCancelGuard&) = delete;
 
  private:
-  KeptErrno errno_;
   int cancel_state_;
   SdkAllocationScope allocation_scope_;
 };

@@ -39,6 +39,7 @@ std::int64_t NanosecondsOf(const timeval& time) {
 }
 
 MaybeInteger ReadClock(clockid_t clock) {
+  const KeptErrno kept_errno;
   timespec time{};
   if (clock_gettime(clock, &time) != 0) return std::nullopt;
   return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;

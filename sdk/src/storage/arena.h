@@ -19,7 +19,7 @@ namespace crema::internal {
 /// How many scopes the calling thread has in this copy of the SDK.
 extern CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes;
 
-/// While it lives, memory that the thread allocates is the SDK's, not the program's.
+/// While it lives, memory that the thread allocates is the SDK's, not the program's. Leaves errno as it was.
 class SdkAllocationScope {
  public:
   SdkAllocationScope() noexcept : context_(t_context) {
@@ -35,6 +35,7 @@ class SdkAllocationScope {
   SdkAllocationScope(SdkAllocationScope&&) = delete;
 
  private:
+  KeptErrno errno_;
   ThreadContext* const context_;
 };
 

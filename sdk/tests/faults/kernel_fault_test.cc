@@ -183,6 +183,20 @@ TEST(KernelFault, OneOfTwoReadingsOfTheCpuClockIsRefused) {
   EXPECT_LE(*ChunkOf(log, "after").cpu_ns, ChunkOf(log, "after").duration_ns());
 }
 
+TEST(KernelFault, ARefusedCpuClockLeavesErrno) {
+  Recorded([] {
+    TrackMetrics metrics(Named("ttbar"));
+    TrackEvent event(Named("raw"));
+    Kernel().refuses_thread_cpu = true;
+    errno = 4711;  // no call sets it
+    { TrackSection section("cpu", kCpuTime); }
+    Require(errno == 4711);
+    { TrackTask task(event.handle(), "task"); }
+    Require(errno == 4711);
+    event.End();
+  });
+}
+
 TEST(KernelFault, AReadingIsRefusedAsAChunkEndsBeforeTheOneInsideIt) {
   for (const bool is_first_refused : {true, false}) {
     const RecordLog log = Recorded([&] {

@@ -225,6 +225,47 @@ TEST(MemoryFault, RefusedFromAnyAllocationOnWithSampler) {
 /// Recorded: the same
 TEST(MemoryFault, RefusedToTheCApi) { ExpectHarmlessWithAnyMemory(RecordEverythingInC); }
 
+TEST(MemoryFault, GuardsLeaveErrno) {
+  const ChildResult child = RunInChild({{"CREMA_DIR", NewDirectory()}, {"CREMA_INTERVAL", "0"}}, [] {
+    constexpr int kErrno = 4711;  // no call sets it
+    static char long_name[200];
+    std::fill(std::begin(long_name), std::end(long_name), 'n');
+    const auto name = [](int i) {
+      long_name[0] = static_cast<char>('a' + i % 26);
+      long_name[1] = static_cast<char>('a' + i / 26);
+      return std::string_view(long_name, sizeof long_name);
+    };
+    const auto expect = [](bool is_kept) {
+      if (!is_kept || errno != kErrno) std::abort();
+    };
+    TrackMetrics metrics({"ttbar", "/data/events.root", 0, 1});
+    LimitHeap(0);
+    errno = kErrno;
+    for (int i = 0; i < 300; ++i) {
+      { TrackSection section(name(i), kCpuTime); }
+      expect(true);
+      RecordMetric(name(i), 1);
+      expect(true);
+      RecordCut(name(i), 1);
+      expect(true);
+      RecordActivity(name(i), 1, "seconds");
+      { TrackActivity activity(name(i)); }
+      expect(true);
+      RecordRequest(name(i), "read", 1, 1);
+      { TrackRequest request(name(i), "write"); }
+      expect(true);
+      metrics.SetAttribute(name(i), name(i));
+      metrics.AddColumn(name(i));
+      expect(true);
+      RecordProcessMetric(name(i), 1);
+      expect(true);
+    }
+    metrics.Fail(name(0));
+    LimitHeap(INT64_MAX / 2);
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal << child.errors;
+}
+
 /// Fault [kernel]: memory is refused to 16 threads that begin to record at once
 /// Program: nothing
 /// Recorded: what memory was there for; the log's `end` says what is missing

@@ -2,7 +2,6 @@
 #ifndef CREMA_INTERNAL_OWNED_TEXT_H_
 #define CREMA_INTERNAL_OWNED_TEXT_H_
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -14,9 +13,12 @@
 
 namespace crema::internal {
 
-/// As malloc(3), for memory that is not the program's.
+/// As malloc(3), for memory that is not the program's. Leaves errno as it was.
 #ifdef CREMA_COMPILED_OUT  // there is no library then, and nobody counts
-inline void* AllocateOwn(std::size_t bytes) noexcept { return std::malloc(bytes); }
+inline void* AllocateOwn(std::size_t bytes) noexcept {
+  const KeptErrno kept_errno;
+  return std::malloc(bytes);
+}
 #else
 void* AllocateOwn(std::size_t bytes) noexcept;
 #endif
@@ -63,13 +65,9 @@ class OwnedText {
  private:
   void Assign(std::string_view text) noexcept {
     if (text.size() > sizeof in_place_) {
-      const int host_errno = errno;
       memory_ = static_cast<char*>(AllocateOwn(text.size()));
       is_lost_ = memory_ == nullptr;
-      if (is_lost_) {
-        errno = host_errno;
-        return;
-      }
+      if (is_lost_) return;
     }
     size_ = text.size();
     if (size_ > 0) std::memcpy(memory_ != nullptr ? memory_ : in_place_, text.data(), size_);
