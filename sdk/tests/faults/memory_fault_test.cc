@@ -261,6 +261,11 @@ TEST(MemoryFault, GuardsLeaveErrno) {
       expect(true);
     }
     metrics.Fail(name(0));
+    const Chunk lost(std::string_view(long_name, sizeof long_name));
+    const Chunk copy = lost;  // NOLINT(performance-unnecessary-copy-initialization): the copy is tried
+    Chunk assigned;
+    assigned = lost;
+    expect(lost.dataset.is_lost() && copy.dataset.is_lost() && assigned.dataset.is_lost());
     LimitHeap(INT64_MAX / 2);
   });
   EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal << child.errors;

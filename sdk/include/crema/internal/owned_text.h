@@ -32,11 +32,12 @@ class OwnedText {
   OwnedText(const std::string& text) noexcept : OwnedText(std::string_view(text)) {}  // NOLINT: as above
   OwnedText(const char* text) noexcept                                                // NOLINT: as above
       : OwnedText(text == nullptr ? std::string_view() : std::string_view(text)) {}
-  OwnedText(const OwnedText& other) noexcept { Assign(other); }
+  OwnedText(const OwnedText& other) noexcept : is_lost_(other.is_lost_) { Assign(other); }
   OwnedText(OwnedText&& other) noexcept { Take(other); }
   OwnedText& operator=(const OwnedText& other) noexcept {
     if (this == &other) return *this;
     Free();
+    is_lost_ = other.is_lost_;
     Assign(other);
     return *this;
   }
