@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <clocale>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,6 +51,23 @@ TEST(Misuse, AVariableWithAValueThatMakesNoSenseIsNamed) {
     const ChildResult child =
         RunInChild({{"CREMA_DIR", NewDirectory()}, {name, value}}, [] { TrackMetrics metrics("a"); });
     EXPECT_EQ(child.errors, "") << name << "=" << value;
+  }
+}
+
+TEST(Misuse, ALocaleWithADecimalCommaLeavesNumbersAsTheyAre) {
+  const char* comma = nullptr;
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  for (const char* const name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8"}) {
+    if (std::setlocale(LC_NUMERIC, name) != nullptr && *std::localeconv()->decimal_point == ',') comma = name;
+  }
+  std::setlocale(LC_NUMERIC, before.c_str());
+  if (comma == nullptr) GTEST_SKIP() << "this machine has none";
+  for (const char* const name : {"CREMA_INTERVAL", "CREMA_WAITS"}) {
+    const ChildResult child = RunInChild({{"CREMA_DIR", NewDirectory()}, {name, "0.5"}}, [&] {
+      std::setlocale(LC_ALL, comma);
+      TrackMetrics metrics("ttbar");
+    });
+    EXPECT_EQ(child.errors, "") << name;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <locale.h>
 #include <sched.h>
 #include <sys/stat.h>
 
@@ -210,11 +211,11 @@ std::optional<std::int64_t> ThrottledNanoseconds() noexcept {
 
 std::optional<double> CpuPressurePercent() noexcept {
   char text[256];
-  const long size = ReadWholeFile("/proc/pressure/cpu", text, sizeof text);  // some avg10=0.00 avg60=…
+  const long size = ReadWholeFile("/proc/pressure/cpu", text, sizeof text);  // some avg10=0.00 avg60=…, and NUL
   constexpr std::string_view kKey = "avg10=";
   const std::size_t found = std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0).find(kKey);
   if (found == std::string_view::npos) return std::nullopt;
-  return std::strtod(text + found + kKey.size(), nullptr);  // it ends with NUL
+  return strtod_l(text + found + kKey.size(), nullptr, newlocale(LC_ALL_MASK, "C", nullptr));
 }
 
 }  // namespace crema::internal

@@ -1,5 +1,6 @@
 #include "process/environment.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,11 @@ std::optional<std::int64_t> Integer(const char* name) {
   return value;
 }
 
-/// Finite, and not negative.
+/// Finite, and not negative. Its decimal point is a point, whatever locale the program has set.
 std::optional<double> Number(const char* name) {
   const char* const text = Text(name);
   char* end = nullptr;
-  const double value = strtod(text, &end);
+  const double value = strtod_l(text, &end, newlocale(LC_ALL_MASK, "C", nullptr));
   if (*text == '\0' || *end != '\0' || !std::isfinite(value) || value < 0) return std::nullopt;
   return value;
 }
