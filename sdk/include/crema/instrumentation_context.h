@@ -48,14 +48,18 @@ class BaseInstrumentationContext {
 #ifndef CREMA_COMPILED_OUT
     if (!recording_) return;
     section_ = internal::EnterSection(name);
+    context_ = internal::ContextOfThread();
     start_ns_ = internal::MonotonicNanoseconds();
 #endif
   }
-  /// Call in the destructor; else the section ends later.
-  void EndSection() noexcept {
-#ifndef CREMA_COMPILED_OUT
+  /// Call in the destructor; else the section ends later. False on a thread that it did not begin on.
+  bool EndSection() noexcept {
+#ifdef CREMA_COMPILED_OUT
+    return false;
+#else
     if (section_.node != nullptr) internal::ExitSection(section_);
     section_.node = nullptr;
+    return internal::ContextOfThread() == context_;
 #endif
   }
 
@@ -82,6 +86,7 @@ class BaseInstrumentationContext {
  private:
 #ifndef CREMA_COMPILED_OUT
   internal::OpenSection section_;
+  const internal::ThreadContext* context_ = nullptr;  ///< of the thread that it began on
 #endif
   [[maybe_unused]] bool recording_ = false;
   std::int64_t start_ns_ = 0;

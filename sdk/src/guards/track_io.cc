@@ -83,7 +83,7 @@ TrackIo::~TrackIo() {
   if (!recording()) return;
   std::int64_t stop[kCounters];
   ReadCounters(stop);
-  EndSection();
+  if (!EndSection()) return;
   for (int i = 0; i < kCounters; ++i) {
     if (start_[i] < 0 || stop[i] < start_[i]) continue;
     RecordDotted(name_, kIoCounters[i].metric, static_cast<double>(stop[i] - start_[i]), kIoCounters[i].unit);
@@ -142,7 +142,7 @@ TrackPageFaults::~TrackPageFaults() {
   const ErrnoAndCancelGuard guard;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
-  EndSection();
+  if (!EndSection()) return;
   RecordDotted(name_, "minor_faults", static_cast<double>(usage.ru_minflt - minor_), "count");
   RecordDotted(name_, "major_faults", static_cast<double>(usage.ru_majflt - major_), "count");
 }
@@ -171,8 +171,8 @@ TrackPerfCounters::~TrackPerfCounters() {
   EndSection();
   for (int i = 0; i < kCounters; ++i) {
     const Reading& stop = stops[i];
-    if (!valid_[i]) continue;
-    if (stop.event != start_[i].event) continue;  // opened anew in between: nothing is known of all that time
+    // Opened anew in between, nothing is known of all that time.
+    if (!valid_[i] || stop.event != start_[i].event) continue;
     const auto running = static_cast<double>(stop.running_ns - start_[i].running_ns);
     const auto enabled = static_cast<double>(stop.enabled_ns - start_[i].enabled_ns);
     if (running <= 0) continue;  // it never got a place on the processor: nothing is known
