@@ -234,6 +234,22 @@ TEST(Misuse, AHelperScopeThatEndsOnAnotherThreadDoesNotHoldItsThread) {
   EXPECT_EQ(ChunkOf(log, "unnamed").lanes_peak, 2);
 }
 
+TEST(Misuse, AHelperScopeThatOutlivesItsChunkLeavesTheNextOneAlone) {
+  const RecordLog log = RecordedWithAWarning([] {
+    TrackMetrics helped({"helped", "f", 0, 1});
+    std::thread([handle = helped.handle()] {
+      auto own = std::make_unique<TrackMetrics>(Chunk{"own", "f", 1, 2});
+      auto stale = std::make_unique<TrackHelper>(handle);
+      own.reset();
+      TrackMetrics next({"next", "f", 2, 3});
+      TrackHelper helper(handle);  // in the same place
+      stale.reset();
+      TrackSection section("in the scope");
+    }).join();
+  });
+  EXPECT_EQ(Section(ChunkOf(log, "helped").sections, "in the scope", true).count, 1);
+}
+
 TEST(Misuse, AHelperScopeThatEndsBeforeTheChunkInsideIt) {
   const RecordLog log = RecordedWithAWarning([] {
     TrackMetrics metrics("helped");

@@ -24,6 +24,7 @@ class TrackHelper {
 
  private:
   [[maybe_unused]] void* scope_ = nullptr;  ///< null: nothing to do
+  [[maybe_unused]] std::uint64_t use_ = 0;  ///< of the scope's frame
 };
 
 #ifdef CREMA_COMPILED_OUT

@@ -101,6 +101,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->at_start.cpu_ns = ThreadCpu();
   thread->Push(helper, helper->start_ns);
   scope_ = helper;
+  use_ = helper->use;
 }
 
 TrackHelper::~TrackHelper() {
@@ -109,7 +110,7 @@ TrackHelper::~TrackHelper() {
   auto* helper = static_cast<HelperState*>(scope_);
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
-  if (recorder == nullptr || thread == nullptr) return;
+  if (recorder == nullptr || thread == nullptr || helper->use != use_) return;
   if (thread->work != helper) {
     // Also in a forked child, where the scope is the parent's and there is nothing to say.
     if (helper->chunk->recorder_pid == recorder->pid) {
