@@ -724,6 +724,32 @@ TEST(TaskFaults, AnExceptionMakesTheTaskFailedNotTheEvent) {
   EXPECT_EQ(sums.Event("failed", "failed"), 1);
 }
 
+TEST(TaskFaults, WhatAThreadLeftOpenWhileSwitchedOffIsNotTheNextThreads) {
+  const TaskSums sums = SumsOf(RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed);
+    std::unique_ptr<TrackTask> left;
+    std::thread([&] {
+      left = std::make_unique<TrackTask>(event.handle(), "left");
+      Disable();
+    }).join();
+    Options options;
+    options.directory = getenv("CREMA_DIR");
+    Enable(options);
+    std::thread([&] {
+      { TrackTask task(event.handle(), "first"); }
+      SpinWall(20 * kMs);
+      TrackTask task(event.handle(), "last");
+    }).join();
+    left.reset();
+    event.End();
+  }));
+  EXPECT_EQ(sums.Module("left", "count"), -1);
+  EXPECT_EQ(sums.Module("left", "own_ns"), -1);
+  EXPECT_EQ(sums.Module("last", "count"), 1);
+  EXPECT_GE(sums.OfThreads("between_ns"), 20 * kMs);
+  ExpectExactSums(sums);
+}
+
 TEST(TaskFaults, WhatIsSwitchedOffIsNotMeasured) {
   const RecordLog log = RecordedAnyhow([] {
     TrackEvent event("raw", kSummed), other("other", kSummed);

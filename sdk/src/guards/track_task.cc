@@ -198,12 +198,11 @@ void EndRequest(EventSlot* slot, TaskModule* module, std::int32_t node, std::int
 void EndTasksOfThread(Recorder* recorder, ThreadState* thread) noexcept {
   ThreadTasks* const tasks = thread->tasks.load(kRelaxed);
   if (tasks == nullptr) return;
-  if (!IsSwitchedOff() || ProcessIsEnding()) {
-    const Instant now = TaskBoundary(thread);
-    while (tasks->depth != 0) {
-      CountMisuse("a thread ended inside a task: the task ended with it");
-      PopTask(thread, tasks, recorder->tasks.load(kRelaxed), now, true);
-    }
+  const bool is_known = !IsSwitchedOff() || ProcessIsEnding();
+  const Instant now = is_known ? TaskBoundary(thread) : Instant{};
+  while (tasks->depth != 0) {
+    if (is_known) CountMisuse("a thread ended inside a task: the task ended with it");
+    PopTask(thread, tasks, recorder->tasks.load(kRelaxed), now, is_known);
   }
   ThreadTimes times;
   times.tasks = tasks->tasks.exchange(0, kRelaxed);
