@@ -89,8 +89,8 @@ struct ChunkState : OpenWork {
   std::atomic<std::int64_t> unannounced_cpu_ns{kNeverAlone};  ///< see `UnannouncedCpu`
   std::atomic<std::int64_t> children_cpu_ns{kNeverAlone};
   std::uint64_t number = 0;
-  ChunkLog* log = nullptr;  ///< that its lines are in
-  std::int64_t recorder_pid = 0;
+  ChunkLog* log = nullptr;                    ///< that its lines are in
+  std::atomic<std::int64_t> recorder_pid{0};  ///< stale handles ask for it too
   Instant start;
   std::uint32_t uncaught_exceptions = 0;
   JsonLine identity;    ///< the fields that the `begin` and the `chunk` line share

@@ -187,7 +187,7 @@ void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, C
   state->helpers.Reset();
   state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
   state->log = recorder;
-  state->recorder_pid = recorder->pid;
+  state->recorder_pid.store(recorder->pid, std::memory_order_relaxed);
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   state->events = -1;
   state->failed = false;

@@ -213,7 +213,7 @@ class TaskTable {
   EventSlot* TakeSlot(std::uint32_t* generation) noexcept;
   /// Keeps an event's slot until `Release`; false when the event is over, or another process's.
   static bool Acquire(const EventHandle& event, std::int64_t pid) noexcept {
-    if (event.slot == nullptr || event.slot->chunk.recorder_pid != pid) return false;
+    if (event.slot == nullptr || event.slot->chunk.recorder_pid.load(std::memory_order_relaxed) != pid) return false;
     std::uint64_t state = event.slot->state->load(std::memory_order_relaxed);
     do {
       if (static_cast<std::uint32_t>(state >> 32) != event.generation) return false;
