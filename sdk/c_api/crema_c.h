@@ -138,9 +138,9 @@ CREMA_API void crema_scope_end(crema_scope* scope);
 /* Whether it was begun on this thread, and not ended. */
 CREMA_API int crema_scope_is_open(const crema_scope* scope);
 
-/* Ends what the last begin, or open, of this thread began, as failed; nothing where that was not recorded, or has
- * ended. For callers that an exception robs of what it returned, as a signal handler of Python does between the call
- * and the name that its result is given. */
+/* Ends the chunk, section or scope that this thread began last, a chunk or a section as failed; nothing where it was
+ * not recorded, or has ended, and where an event or a request came after it. For callers that an exception robs of what
+ * it returned, as a signal handler of Python does between the call and the name that its result is given. */
 CREMA_API void crema_take_back(void);
 
 /* -- Helper threads ------------------------------------------------------------------------------------------------ */
