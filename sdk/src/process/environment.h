@@ -30,7 +30,7 @@ const char* SenselessVariable() noexcept;
 bool EnvironmentNamesDirectory() noexcept;
 /// Takes the options that the code gives, and the environment's for those that it leaves open. `others` gives the
 /// fields that are not texts. The directory is made absolute: CREMA_DIR is relative to where the SDK was loaded, a
-/// directory from the code to where the process is. Values that make no sense count as not given. Privileged programs
+/// directory from the code to where the process is. Variables that make no sense count as not set. Privileged programs
 /// (secure_getenv(3)) get none of the environment's.
 /// `*settings` is new.
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept;

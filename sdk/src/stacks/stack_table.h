@@ -88,10 +88,11 @@ class StackTable {
   std::uint16_t places() const noexcept { return static_cast<std::uint16_t>(place_count_); }
   const Place& place(std::uint16_t i) const noexcept { return places_[i]; }
   std::string_view DatasetOf(const Place& place) const noexcept { return {texts_ + place.text, place.dataset_bytes}; }
-  /// The next of the section's names, from the outermost inwards; `*rest` begins as `NamesOf`. False: no more.
+  /// The section's names, each behind its length.
   std::string_view NamesOf(const Place& place) const noexcept {
     return {texts_ + place.text + place.dataset_bytes, place.bytes - place.dataset_bytes};
   }
+  /// The next of the section's names, from the outermost inwards; `*rest` begins as `NamesOf`. False: no more.
   static bool NextName(std::string_view* rest, std::string_view* name) noexcept;
   const File& FileOf(StackFrame frame) const noexcept { return files_[(frame >> kFrameAddressBits) - 1]; }
   std::string_view PathOf(const File& file) const noexcept { return {texts_ + file.path, file.path_bytes}; }
