@@ -38,10 +38,14 @@ std::int64_t NanosecondsOf(const timeval& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + static_cast<std::int64_t>(time.tv_usec) * 1000;
 }
 
-MaybeInteger ReadClock(clockid_t clock) {
-  const KeptErrno kept_errno;
+/// Leaves errno as it was. Not a call of its own: that would be 21 of the 800 instructions of a task.
+__attribute__((always_inline)) inline MaybeInteger ReadClock(clockid_t clock) {
+  const int host_errno = errno;
   timespec time{};
-  if (clock_gettime(clock, &time) != 0) return std::nullopt;
+  if (CREMA_UNLIKELY(clock_gettime(clock, &time) != 0)) {
+    errno = host_errno;
+    return std::nullopt;
+  }
   return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 

@@ -56,8 +56,7 @@ std::size_t SequenceLength(std::string_view text) {
 
 }  // namespace
 
-std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexcept {
-  if (text.size() <= bytes) return text;
+std::string_view CutLongText(std::string_view text, std::size_t bytes) noexcept {
   std::size_t end = bytes;
   // A code point has at most 3 continuation bytes; without a leading byte before them the text is no UTF-8 anyway.
   for (int i = 0; i < 3 && end > 0 && IsContinuation(static_cast<unsigned char>(text[end])); ++i) --end;

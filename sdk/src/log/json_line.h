@@ -18,8 +18,12 @@ inline constexpr std::size_t kMaxErrorBytes = 1024;
 /// Longest line; readers may refuse longer ones.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
-/// `text` cut to at most `bytes` bytes, not inside a UTF-8 code point.
-std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexcept;
+/// The first `bytes` bytes of a longer text, or a few fewer: not inside a UTF-8 code point.
+std::string_view CutLongText(std::string_view text, std::size_t bytes) noexcept;
+/// `text` cut to at most `bytes` bytes.
+inline std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexcept {
+  return CREMA_LIKELY(text.size() <= bytes) ? text : CutLongText(text, bytes);
+}
 
 /// nullopt for what is negative.
 inline std::optional<std::int64_t> Known(std::int64_t value) noexcept {
