@@ -55,7 +55,11 @@ TEST(WorkerProcesses, AnExceptionIsAnAnswerThatIsMissing) {
 }
 
 TEST(WorkerProcesses, EndQuietlyWhenTheyAreSentNothing) {
-  WorkerProcesses workers(2, [](std::string_view) { return std::string(); });
+  testing::internal::CaptureStderr();
+  {
+    WorkerProcesses workers(2, [](std::string_view) { return std::string(); });
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(WorkCounter, GivesEachNumberOnceOverAllProcesses) {

@@ -357,7 +357,9 @@ TEST(TaskClock, InterruptsNoWait) {
   utsname kernel = {};
   int major = 0;
   int minor = 0;
-  if (uname(&kernel) != 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2) GTEST_SKIP();
+  if (uname(&kernel) != 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2) {
+    GTEST_SKIP() << "the kernel's release has no number";
+  }
   if (major * 100 + minor < 511) GTEST_SKIP() << "the timer's signal interrupts waits here";
   const SharedValue<int> interrupted;
   Recorded(

@@ -343,7 +343,7 @@ class UsedByHand(ReportTestCase):
 
     def wait_for_fragment(self, pattern):
         """Waits until the page's address shows what the user did, which takes a moment."""
-        found = self.browser.wait(f"return /{pattern}/.test(location.hash) ? [location.hash] : null", 5)
+        found = self.browser.wait(f"return /{pattern}/.test(location.hash) ? [location.hash] : null")
         self.assertIsNotNone(found, f"no {pattern} in {self.browser.run('return location.hash')}")
         return found[0]
 
@@ -353,9 +353,7 @@ class UsedByHand(ReportTestCase):
     def test_a_bar_tells_of_its_chunk(self):
         left, top, width, height = self.canvas()
         self.browser.pointer(("move", left + width / 2, top + IN_FIRST_ROW))
-        text = self.browser.wait(
-            "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText", 5
-        )
+        text = self.browser.wait("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText")
         self.assertIn("duration", text)
         self.assertRegex(text, "select|read")
 
@@ -398,7 +396,7 @@ class UsedByHand(ReportTestCase):
         self.assertGreater(len(inside), 4)
         self.browser.open(self.page, f"#timeline&zoom={begin}_{end}")
         script = "const range = document.getElementById('timeline-range'); return range.hidden ? null : range.innerText"
-        text = self.browser.wait(script, 5)
+        text = self.browser.wait(script)
         self.assertIn(f"{len(inside)} attempts", text)
         self.assertIn(f"{busy / (end - begin):.3g}"[:3], re.search(r"([\d.]+) threads busy", text)[1])
         shown = float(re.search(r"([\d.]+) events", text)[1])
@@ -410,7 +408,7 @@ class UsedByHand(ReportTestCase):
         self.assertAlmostEqual(shares["read"], 25, delta=1)  # invented_run: of each chunk
         self.assertAlmostEqual(shares["ttbar"] + shares.get("zjets", 0), 100, delta=1)
         self.browser.run("document.querySelector('#timeline-range button').click()")
-        self.assertTrue(self.browser.wait("return document.getElementById('timeline-range').hidden", 5))
+        self.assertTrue(self.browser.wait("return document.getElementById('timeline-range').hidden"))
 
     def test_files_are_found(self):
         self.browser.run(
@@ -427,9 +425,7 @@ class UsedByHand(ReportTestCase):
     def test_tracks_tell_of_a_moment(self):
         left, top, width, height = self.canvas()
         self.browser.pointer(("move", left + width / 2, top + height - 40))
-        text = self.browser.wait(
-            "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText", 5
-        )
+        text = self.browser.wait("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText")
         for name in ("threads busy", "Memory", "CPU", "Read"):
             self.assertIn(name, text)
 

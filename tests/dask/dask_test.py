@@ -30,7 +30,17 @@ def fine_sums(document):
     return sums
 
 
-class HealthyRun(DaskTestCase):
+class ActivitiesTestCase(DaskTestCase):
+    def check_activities(self, document, truth):
+        """The activities of tasks are those that Dask itself added up."""
+        ours = fine_sums(document)
+        theirs = {key: value for key, value in truth["fine"].items() if key.startswith("execute|")}
+        self.assertEqual(sorted(ours), sorted(theirs))
+        for key, value in theirs.items():
+            self.assertAlmostEqual(ours[key], value, places=6, msg=key)
+
+
+class HealthyRun(ActivitiesTestCase):
     @classmethod
     def setUpClass(cls):
         if why_not():
@@ -69,11 +79,7 @@ class HealthyRun(DaskTestCase):
             self.assertGreater(2 * overlap, chunk["stop_ns"] - chunk["start_ns"], chunk)
 
     def test_activities_are_dasks_own(self):
-        ours = fine_sums(self.document)
-        theirs = {key: value for key, value in self.truth["fine"].items() if key.startswith("execute|")}
-        self.assertEqual(sorted(ours), sorted(theirs))
-        for key, value in theirs.items():
-            self.assertAlmostEqual(ours[key], value, places=6, msg=key)
+        self.check_activities(self.document, self.truth)
 
     def test_compute_is_dasks_own(self):
         in_task = sum(value for key, value in fine_sums(self.document).items() if "|thread-" in key)
@@ -307,7 +313,7 @@ class Passes(DaskTestCase):
         self.assertEqual(counts["once"], [20, 200, 20], "the same function over the same chunks is a repeat")
 
 
-class Faults(DaskTestCase):
+class Faults(ActivitiesTestCase):
     def test_failing_and_repeated_tasks_are_all_seen(self):
         truth, document = self.measure("failing")
         metrics = document["metrics"]
@@ -360,8 +366,7 @@ class Faults(DaskTestCase):
         self.assertEqual(quality["tasks_read"] + quality["tasks_left_out"], truth["tasks"])
         self.assertGreater(quality["tasks_left_out"], 0)
         self.assertRegex(" ".join(quality["warnings"]), "[0-9]+ tasks have no record, because the disk")
-        for key, value in fine_sums(document).items():
-            self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
+        self.check_activities(document, truth)
 
     def test_plug_ins_that_do_not_arrive_stop_neither_tasks_nor_new_workers(self):
         truth = self.run_scenario("broken_pickle")
@@ -424,7 +429,7 @@ except RuntimeError as error:
         self.assertEqual(truth["stderr"], f"crema: {truth['source']}: {missing}\n")
 
 
-class Sessions(DaskTestCase):
+class Sessions(ActivitiesTestCase):
     def test_one_collector_after_another_measures_its_own_chunks(self):
         truth, document = self.measure("two_collectors")
         # both sessions are in the log; --start is where the second one began
@@ -451,8 +456,7 @@ class Sessions(DaskTestCase):
         self.assertEqual((document["metrics"]["num_lost_attempts"], document["quality"]["records_lost_bytes"]), (0, 0))
         # nobody recorded the tasks and chunks in between; Dask's activities at the next drain include them
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 100)
-        for key, value in fine_sums(document).items():
-            self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
+        self.check_activities(document, truth)
 
     def test_a_scheduler_that_was_started_again_is_told_and_the_logs_have_the_rest(self):
         truth, document = self.measure("scheduler_restarted")

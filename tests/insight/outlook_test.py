@@ -29,7 +29,7 @@ class OutlookTest(MeasuredRunsCase):
         block = block_of(page)
         if prediction["refused"]:  # this machine may be too busy for a replay
             self.assertIn(prediction["refused"], block)
-            return
+            self.skipTest("no replay on this busy machine: " + prediction["refused"])
         places = [page.index(f'<span title="{row["change"]}">') for row in prediction["predicted"]]
         self.assertEqual(places, sorted(places))
         times = [row["wall_time"] for row in prediction["predicted"]]

@@ -62,7 +62,7 @@ class WaitsTest(MeasuredRunsCase):
         seconds = sum(row["seconds"] for row in document["waits"])
         self.assertAlmostEqual(seconds, document["metrics"]["chunk_blocked"], delta=1e-6)
 
-    @unittest.skipUnless(LONG, "takes minutes")
+    @unittest.skipUnless(LONG, "takes minutes: CREMA_TEST_LONG=1")
     def test_the_truth_lies_in_the_stated_range(self):
         inside = runs = 0
         while runs < 100:

@@ -208,6 +208,42 @@ with crema.MetricsCollector(backend="local", output_dir="of it"):
         self.assertEqual(len(left_out), 4, left_out)
         self.assertTrue(all(run["reason"].startswith("it failed with ") for run in left_out), left_out)
 
+    def test_what_a_framework_wrapped_stands_first(self):
+        done = self.run_program("""
+import concurrent.futures, json
+import crema_hep as crema
+def process(item):
+    try:
+        raise KeyError("Jet_pt")
+    except KeyError as error:
+        raise RuntimeError("Failed processing file: WorkItem(" + item * 500 + ")") from error
+def in_this_process():
+    process("x")
+def in_a_pool():
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        pool.submit(process, "x").result()
+def in_a_circle():
+    error = RuntimeError("round")
+    error.__cause__ = error
+    raise error
+facts = []
+for run in (in_this_process, in_a_pool, in_a_circle):
+    try:
+        with crema.MetricsCollector(backend="local") as collector:
+            with crema.TrackMetrics("d", "f", 0, 1, events=1):
+                pass
+            run()
+    except RuntimeError:
+        pass
+    facts.append(collector.measurement.run["error"])
+print(json.dumps(facts))
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        here, pool, circle = json.loads(done.stdout.splitlines()[-1])
+        wrapped = "KeyError: 'Jet_pt' (RuntimeError: Failed processing file: WorkItem(xxxx"
+        self.assertEqual((here[: len(wrapped)], pool[: len(wrapped)]), (wrapped, wrapped))
+        self.assertEqual(circle, "RuntimeError: round")
+
 
 class FailedStartTest(installed.RecordedTest):
     BEGIN = """
@@ -553,39 +589,3 @@ print([n for n, line in enumerate(lines, 1) if line.endswith("here")])
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
-
-    def test_what_a_framework_wrapped_stands_first(self):
-        done = self.run_program("""
-import concurrent.futures, json
-import crema_hep as crema
-def process(item):
-    try:
-        raise KeyError("Jet_pt")
-    except KeyError as error:
-        raise RuntimeError("Failed processing file: WorkItem(" + item * 500 + ")") from error
-def in_this_process():
-    process("x")
-def in_a_pool():
-    with concurrent.futures.ProcessPoolExecutor(1) as pool:
-        pool.submit(process, "x").result()
-def in_a_circle():
-    error = RuntimeError("round")
-    error.__cause__ = error
-    raise error
-facts = []
-for run in (in_this_process, in_a_pool, in_a_circle):
-    try:
-        with crema.MetricsCollector(backend="local") as collector:
-            with crema.TrackMetrics("d", "f", 0, 1, events=1):
-                pass
-            run()
-    except RuntimeError:
-        pass
-    facts.append(collector.measurement.run["error"])
-print(json.dumps(facts))
-""")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        here, pool, circle = json.loads(done.stdout.splitlines()[-1])
-        wrapped = "KeyError: 'Jet_pt' (RuntimeError: Failed processing file: WorkItem(xxxx"
-        self.assertEqual((here[: len(wrapped)], pool[: len(wrapped)]), (wrapped, wrapped))
-        self.assertEqual(circle, "RuntimeError: round")

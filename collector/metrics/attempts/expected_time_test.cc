@@ -37,6 +37,7 @@ TEST(ExpectedTime, IsWhatWasTakenWhereNobodyIsSlow) {
   const std::vector<AttemptRow> attempts = ChunksWithSlowProcess(1);
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
   const ExpectedTimes times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits);
+  ASSERT_EQ(times.by_process.size(), 2u);
   for (const ExpectedTime& time : times.by_process) {
     EXPECT_NEAR(time.duration_seconds, time.predicted_seconds, 1e-6);
   }

@@ -115,13 +115,12 @@ TEST(TreeTimelines, OfManyProcessesTheLargestHaveALine) {
     second.push_back({pid, kEpoch, pid == 1 ? 1000 : 1, pid * kSecondNs / 100, 1, "p"});
   }
   const WorkerTimelines timelines = Drawn({SecondSample(0, 0, 0, first), SecondSample(1, 50, 0, second)});
-  for (const TimelinesByWorker& series : timelines.series) {
-    if (series.key == "process_memory") {
-      EXPECT_LE(series.by_worker->size(), 32u);
-      EXPECT_EQ(series.by_worker->count("p:1"), 1u) << "it held most memory";
-      EXPECT_EQ(series.by_worker->count("p:100"), 1u) << "it used most CPU time";
-    }
-  }
+  const auto memory = std::find_if(timelines.series.begin(), timelines.series.end(),
+                                   [](const TimelinesByWorker& series) { return series.key == "process_memory"; });
+  ASSERT_NE(memory, timelines.series.end());
+  EXPECT_LE(memory->by_worker->size(), 32u);
+  EXPECT_EQ(memory->by_worker->count("p:1"), 1u) << "it held most memory";
+  EXPECT_EQ(memory->by_worker->count("p:100"), 1u) << "it used most CPU time";
 }
 
 TEST(TreeTimelines, OfALongRunPointsAreFew) {
