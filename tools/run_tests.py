@@ -52,6 +52,9 @@ OUTSIDE_BAZEL = (
 FOLDERS_AT_ONCE = 3
 # Files of these folders whose tests run before all others, alone: stacks of Python are less precise on a busy machine.
 ALONE = {"tests/python": ("shares_of_stacks_test.py",)}
+# With --long these compare the times of runs, so nothing runs beside them.
+QUIET_TESTS = "//tests/insight/..."
+QUIET_FOLDERS = ("tests/laboratory",)
 # Several tests build the SDK with CMake, most of them with the same options, below folders that differ only in
 # their names. CCACHE_BASEDIR makes these paths relative, so the compiler runs once for each object.
 COMPILER_CACHE = {
@@ -123,10 +126,13 @@ def skip_tagged(configurations: list[str], patterns: list[str]) -> Results:
     return results
 
 
-def run_bazel_tests(configurations: list[str], patterns: list[str], **environment: str) -> Results:
+def run_bazel_tests(
+    configurations: list[str], patterns: list[str], one_by_one: bool = False, **environment: str
+) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events.json")
-        at_once = [f"--jobs={bazel_jobs()}", f"--local_test_jobs={bazel_jobs() - 1}"]  # many tests mostly wait
+        tests = 1 if one_by_one else bazel_jobs() - 1  # many tests mostly wait
+        at_once = [f"--jobs={bazel_jobs()}", f"--local_test_jobs={tests}"]
         command = ["bazel", "test", "--keep_going", *at_once, f"--build_event_json_file={events}"]
         if "CREMA_TEST_LONG" in os.environ:
             command += ["--test_env=CREMA_TEST_LONG", "--test_timeout=3600"]
@@ -205,9 +211,10 @@ def run_folder(folder: str, *options: str, **environment: str) -> tuple[Results,
     return results, f"{printed}{folder}: {results} ({time.monotonic() - start:.0f} s)"
 
 
-def run_folders() -> Results:
+def run_folders(quiet: tuple[str, ...]) -> Results:
     results = Results()
-    for folders, at_once, option in ((ALONE, 1, "alone"), (OUTSIDE_BAZEL, FOLDERS_AT_ONCE, "beside")):
+    others = [folder for folder in OUTSIDE_BAZEL if folder not in quiet]
+    for folders, at_once, option in ((ALONE, 1, "alone"), (others, FOLDERS_AT_ONCE, "beside"), (quiet, 1, "beside")):
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             for part, printed in pool.map(lambda folder, which=option: run_folder(folder, f"--part={which}"), folders):
                 print(printed, flush=True)
@@ -243,10 +250,13 @@ def main() -> int:
         return 1 if results.failed else 0
     results = Results()
     start = time.monotonic()
-    results.add(run_bazel_tests(configurations, arguments.patterns or ["//..."]))
+    quiet = everything and arguments.long
+    results.add(run_bazel_tests(configurations, arguments.patterns or ["//...", *[f"-{QUIET_TESTS}"] * quiet]))
+    if quiet:
+        results.add(run_bazel_tests([], [QUIET_TESTS], one_by_one=True))
     print(f"Bazel: {results} ({time.monotonic() - start:.0f} s)", flush=True)
     if everything:
-        results.add(run_folders())
+        results.add(run_folders(QUIET_FOLDERS if arguments.long else ()))
         if arguments.long:
             results.add(run_with_options())
     for reason in results.skipped:
