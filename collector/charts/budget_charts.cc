@@ -80,7 +80,7 @@ std::optional<std::string> ParentOf(std::string_view path) {
 std::string_view KindOf(const SectionRow& section) {
   if (IsOther(section)) return "outside every section";
   if (!section.cpu.has_value()) return "CPU not measured";
-  return *section.cpu >= *section.total / 2 ? "mostly CPU" : "mostly waiting";
+  return kMostlyWaits.Holds(*section.cpu / *section.total) ? "mostly waiting" : "mostly CPU";
 }
 
 /// Puts sections side by side inside what encloses them, largest first.
@@ -142,14 +142,10 @@ double WholeOf(const std::vector<SectionRow>& sections) {
   });
 }
 
-std::string SectionLabel(const SectionRow& section) {
-  return section.path.str() + (section.helper.value_or(false) ? " (helper)" : "");
-}
-
 std::map<std::string, double> SelfTimes(const Measurement* measurement) {
   std::map<std::string, double> times;
   if (measurement == nullptr) return times;
-  for (const SectionRow& section : KnownSections(*measurement)) times[SectionLabel(section)] = *section.self;
+  for (const SectionRow& section : KnownSections(*measurement)) times[section.Label()] = *section.self;
   return times;
 }
 
@@ -266,20 +262,20 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
   for (const SectionRow& section : sections) {
     std::string words = HumanDuration(*section.self);
     if (busy > 0) words += " · " + HumanPercent(*section.self / busy);
-    Json row = {{"section", names.Of(SectionLabel(section))},
+    Json row = {{"section", names.Of(section.Label())},
                 {"self", *section.self},
                 {"calls", section.count.value_or(0)},
                 {"kind", KindOf(section)},
                 {"words", words},
                 {"end", *section.self}};
-    if (const auto other = baseline.find(SectionLabel(section)); other != baseline.end()) {
+    if (const auto other = baseline.find(section.Label()); other != baseline.end()) {
       row["baseline"] = other->second;
       row["end"] = std::max(*section.self, other->second);
     }
     values["sections"].push_back(std::move(row));
   }
   std::string finding =
-      fmt::format("largest: {}, {}", ShownName(SectionLabel(sections.front())), HumanDuration(*sections.front().self));
+      fmt::format("largest: {}, {}", ShownName(sections.front().Label()), HumanDuration(*sections.front().self));
   if (all > kMostBars) finding += fmt::format("; {} smaller ones not drawn", all - kMostBars);
   if (!baseline.empty()) {
     values["has baseline"] = true;

@@ -6,6 +6,7 @@
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
+#include "collector/idioms/text.h"
 #include "collector/plot_data/run_detail.h"
 
 namespace crema {
@@ -223,14 +224,11 @@ std::string ShownName(std::string_view name) {
 }
 
 std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std::string_view>& paths) {
-  const auto has_end = [](std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-  };
   size_t slash = path.size() < 2 ? std::string_view::npos : path.rfind('/', path.size() - 2);
   for (; slash != std::string_view::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
     const std::string_view end = path.substr(slash + 1), with_slash = path.substr(slash);
     const auto ends_alike = [&](std::string_view other) {
-      return other != path && (other == end || has_end(other, with_slash));
+      return other != path && (other == end || EndsWith(other, with_slash));
     };
     if (absl::c_none_of(paths, ends_alike)) return end;
   }

@@ -27,11 +27,10 @@ std::vector<FineSum> ReadFine(const Measurement& measurement, bool with_transfer
   std::vector<FineSum> sums;
   std::map<std::pair<std::string, std::string>, size_t> places;
   for (const FineRow& row : measurement.fine) {
-    const std::string& context = row.context;
-    const bool is_transfer = context == "get-data" || context == "gather-dep" || context == "p2p";
+    const bool is_transfer = row.IsTransfer();
     if (!row.value.has_value() || row.unit != "seconds" || (is_transfer && !with_transfers)) continue;
     const std::string activity = row.activity.has_value() ? row.activity.str() : "(no name)";
-    const std::string function = row.function.has_value() ? row.function.str() : context;
+    const std::string function = row.function.has_value() ? row.function.str() : row.context.str();
     // what Dask counts beside all spans is no task's
     if (function == "N/A") continue;
     const auto [place, is_new] = places.try_emplace({function, activity}, sums.size());

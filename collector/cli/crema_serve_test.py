@@ -91,6 +91,15 @@ class WhatIsServed(ServeTestCase):
         self.assertTrue(self.json("/api/live?since=0")["full"])
         self.assertTrue(self.json("/api/live?since=99999999999999")["full"])
 
+    def test_what_nobody_measured_has_no_line(self):
+        unknown = dict.fromkeys(("events", "bytes_read", "rss_start_bytes", "rss_stop_bytes", "rss_peak_bytes"))
+        GrowingLog(self.logs).chunk(0, **unknown)
+        self.serve()
+        self.wait_for("the chunk", lambda: self.json("/api/v1/metrics")["num_chunks"] >= 1)
+        seconds = self.wait_for("a second", lambda: self.json("/api/live?since=0").get("seconds"))
+        for row in seconds.values():  # events, bytes, cores busy, CPU efficiency, memory, ...
+            self.assertEqual((row[0], row[1], row[4]), (None, None, None))
+
     def test_hostile_names_stay_text_in_json_and_prometheus(self):
         log = GrowingLog(self.logs)
         hostile = '</script><img src=x onerror=alert(1)>"\\\n\u202e' + "x" * 10000

@@ -287,8 +287,8 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->footer(
       "crema run ends with the exit status of the command, or with 128 + signal if a signal ended it. If the command\n"
       "did not start: 125 crema failed, 126 not executable, 127 not found. crema passes signals on to the command.\n"
-      "With --pid it ends with 0, when the process ends or at SIGINT, SIGTERM or SIGUSR1. These do not end\n"
-      "the process.\n"
+      "With --pid it ends with 0, when the process ends or at SIGINT, SIGTERM, SIGHUP or SIGUSR1. These do\n"
+      "not end the process.\n"
       "With CREMA_OFF=1 in the environment it runs the command and does nothing else.\n\n"
       "Example:\n"
       "  crema run -o ttbar -- ./analysis --threads 4 ttbar.root\n"

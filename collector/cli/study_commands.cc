@@ -470,8 +470,8 @@ void AddHistoryCommand(CLI::App* program, int* status) {
   auto options = std::make_shared<HistoryOptions>();
   command->add_option("DIR", options->directories, "Measurements, or directories that hold them")->required();
   command->add_option("--metric", options->choice.metric,
-                      "The figure (default: work, the time in chunks without waiting for a CPU; event_rate_wall_khz if "
-                      "the runs' events differ)");
+                      "The figure (default: work, the time in chunks without waiting for a CPU, else wall_time; "
+                      "event_rate_wall_khz if the runs' events differ)");
   command->add_option("--name", options->choice.name, "Only runs of this name");
   command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
       ->check(WholeNumber(1, kAnyCount));

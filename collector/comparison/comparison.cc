@@ -73,7 +73,7 @@ std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Docum
   return change;
 }
 
-/// "after took 11.0 s, before 10.0 s (+10 %). Per core: CPU +0.61 s, tail +0.32 s."
+/// "after took 11.0 s, before 10.0 s (+10.0 %). Per core: CPU +610 ms, while the last chunks ran +320 ms."
 std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) {
   const std::optional<ElapsedChange> change = CompareElapsed(before.documents, after.documents);
   if (!change.has_value() || change->before <= 0) {
@@ -327,7 +327,7 @@ std::string RowName(const Row& row) {
 }
 std::string RowName(const CutRow& row) { return row.Label(); }
 std::string RowName(const WaitSumRow& row) { return row.kind.str(); }
-std::string RowName(const SectionRow& row) { return row.path.str() + (row.helper.value_or(false) ? " (helper)" : ""); }
+std::string RowName(const SectionRow& row) { return row.Label(); }
 
 /// The rows of one table of all measurements, by name; of several with one name the first.
 template <class Row>

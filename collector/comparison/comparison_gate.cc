@@ -37,9 +37,7 @@ std::optional<double> ChangeByGate(const ComparisonGate& gate, const ComparedVal
   const std::optional<double>& other = value.values[at];
   if (!first.has_value() || !other.has_value()) return std::nullopt;
   if (!gate.is_relative) return *other - *first;
-  if (*first == *other) return 0.0;
-  if (*first == 0) return *other > 0 ? HUGE_VAL : -HUGE_VAL;
-  return (*other - *first) / std::fabs(*first);
+  return value.changes[at].value_or(*other > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
 std::string ChangeText(const ComparisonGate& gate, double change, const std::string& unit) {

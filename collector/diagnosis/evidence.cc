@@ -67,7 +67,11 @@ std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t
   return spread <= 0 ? std::nullopt : std::optional<double>((n * sum_tm - sum_t * sum_m) / spread);
 }
 
-int64_t Nanoseconds(double seconds) { return absl::ToInt64Nanoseconds(absl::Seconds(seconds)); }
+/// At most a time to which a step of memory can be added.
+int64_t Nanoseconds(double seconds) {
+  return std::min(absl::ToInt64Nanoseconds(absl::Seconds(seconds)),
+                  std::numeric_limits<int64_t>::max() - kMemoryStepNs);
+}
 
 struct AliveStep {
   double time = 0;

@@ -189,8 +189,6 @@ void JudgeChunkSizes(const JudgedRun& run) {
 
 namespace {
 
-constexpr std::string_view kOutsideSections = "(other)";
-
 /// Where most of the stragglers' excess went.
 struct Excess {
   double seconds = 0;
@@ -541,7 +539,7 @@ const FunctionRow* FunctionOfMost(const Measurement& measurement, const SectionR
 }
 
 void JudgeHotSection(const JudgedRun& run) {
-  const auto is_section = [](const SectionRow& row) { return !(row.path == kOutsideSections); };
+  const auto is_section = [](const SectionRow& row) { return !(row.path == kOtherName); };
   const auto sections = static_cast<double>(absl::c_count_if(run.measurement.sections, is_section));
   const auto [hottest, share] = LargestBy(
       run.measurement.sections, [&](const SectionRow& row) { return is_section(row) ? row.share.value_or(0) : 0; });

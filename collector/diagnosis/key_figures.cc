@@ -66,8 +66,6 @@ bool IsPeakOfWorkersKnown(const Measurement& measurement) {
          !(any_lost && measurement.Metric("process_peak_rss_bytes").value_or(0) > *of_workers);
 }
 
-FigureText Words(std::string words) { return {std::move(words), "", ""}; }
-
 /// Adds a note of a metric that was measured.
 void AddNote(const Measurement& measurement, std::string_view metric, std::string before, std::string (*words)(double),
              std::string after, KeyFigureRow* row) {
@@ -94,7 +92,7 @@ KeyFigureRow Elapsed(const Measurement& measurement) {
   KeyFigureRow row = RowOf(measurement, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
   const std::string without = WithoutLostWorkers(measurement);
   AddNote(measurement, "ideal_wall_time", "", HumanDuration, " if chunks filled the cores", &row);
-  if (!row.notes.empty() && !without.empty()) row.notes.push_back(Words(without));
+  if (!row.notes.empty() && !without.empty()) row.notes.push_back(NoteOf(without));
   return row;
 }
 
@@ -107,7 +105,7 @@ KeyFigureRow EventRate(const Measurement& measurement) {
   if (range.empty()) {
     AddNote(measurement, "total_events", "", HumanCount, " events", &row);
   } else {
-    row.notes.push_back(Words("results of " + range));
+    row.notes.push_back(NoteOf("results of " + range));
   }
   AddNote(measurement, "event_rate_core_hz", "", HumanRate, " per core", &row);
   return row;
@@ -129,12 +127,12 @@ KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, co
   if (!row.share.has_value()) return row;
   row.text = HumanPercent(*row.share);
   if (!ReadRunEvidence(measurement).IsEnough()) {  // as the headline says then
-    row.notes.push_back(Words("too little to judge"));
+    row.notes.push_back(NoteOf("too little to judge"));
     return row;
   }
   row.band = BandOf(figure.band);
   row.mark = MarkOf(figure.band, *row.share);
-  row.notes.push_back(Words(GoodHint(figure.band)));
+  row.notes.push_back(NoteOf(GoodHint(figure.band)));
   return row;
 }
 
@@ -143,7 +141,7 @@ KeyFigureRow CpuEfficiency(const Measurement& measurement) {
   AddNote(measurement, "job_cpu_efficiency", "of the whole job ", HumanPercent, "", &row);
   if (UsesUncountedGpu(measurement)) {
     row.mark = std::nullopt;
-    row.notes.insert(row.notes.begin(), Words("threads may spin for the GPU"));
+    row.notes.insert(row.notes.begin(), NoteOf("threads may spin for the GPU"));
   } else if (measurement.Metric("gpu_wait_cpu_seconds").value_or(0) > 0) {
     AddNote(measurement, "gpu_wait_cpu_seconds", "", HumanDuration, " of it spinning for the GPU", &row);
   }
@@ -175,7 +173,7 @@ KeyFigureRow Balance(const Measurement& measurement) {
   const std::string without = WithoutLostWorkers(measurement);
   if (without.empty() || !row.mark.has_value()) return row;
   if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
-  row.notes.insert(row.notes.begin(), Words(without));
+  row.notes.insert(row.notes.begin(), NoteOf(without));
   return row;
 }
 
@@ -204,14 +202,14 @@ KeyFigureRow PeakMemoryRow(const Measurement& measurement) {
     row.band = memory->band;
     row.share = tightest.share();
     row.mark = MarkOf(memory->band, tightest.share());
-    row.notes = {Words(GoodHint(memory->band)),
+    row.notes = {NoteOf(GoodHint(memory->band)),
                  {"", HumanPercent(tightest.share()), " of " + HumanMemory(tightest.limit_bytes)},
                  {"on ", "", "", "", 0, tightest.name}};
     return row;
   }
-  if (!memory->is_of_worker) row.notes.push_back(Words("largest process"));
+  if (!memory->is_of_worker) row.notes.push_back(NoteOf("largest process"));
   AddNote(measurement, TreeMemoryKey(measurement), "", HumanMemory, " in all processes", &row);
-  row.notes.push_back(Words("no limit known"));
+  row.notes.push_back(NoteOf("no limit known"));
   return row;
 }
 
@@ -232,13 +230,13 @@ KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
   row.band = BandOf(KeyFigure::kFailedAttempts);
   row.share = figure->gone() / figure->attempts;
   if (figure->without_result > 0) {
-    row.notes.push_back(Words(Counted(figure->without_result, "chunk", "chunks") + " without result"));
+    row.notes.push_back(NoteOf(Counted(figure->without_result, "chunk", "chunks") + " without result"));
   }
   if (figure->lost_workers > 0)
-    row.notes.push_back(Words(Counted(figure->lost_workers, "worker", "workers") + " lost"));
-  row.notes.push_back(Words(GoodHint(KeyFigure::kFailedAttempts)));
+    row.notes.push_back(NoteOf(Counted(figure->lost_workers, "worker", "workers") + " lost"));
+  row.notes.push_back(NoteOf(GoodHint(KeyFigure::kFailedAttempts)));
   if (figure->lost > 0) AddNote(measurement, "num_lost_attempts", "", HumanCount, " lost", &row);
-  if (figure->is_all_recovered) row.notes.push_back(Words("all ok on retry"));
+  if (figure->is_all_recovered) row.notes.push_back(NoteOf("all ok on retry"));
   return row;
 }
 
@@ -302,7 +300,7 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
     const bool is_sum = of_each.has_value() && row.value == of_each &&
                         *of_each > measurement.Metric("process_peak_rss_bytes").value_or(*of_each);
     if (figure.key == kTreeMemory && is_sum && !measurement.Metric("tree_peak_pss_bytes").has_value()) {
-      row.notes.push_back(Words("a sum of RSS: shared pages count in each process"));
+      row.notes.push_back(NoteOf("a sum of RSS: shared pages count in each process"));
     }
     rows.push_back(std::move(row));
   }

@@ -321,6 +321,14 @@ TEST(MemoryPressure, SaysHowSoonTheLimitIsReachedWhereMemoryStillGrows) {
   EXPECT_EQ(FindVerdict(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit.");
 }
 
+TEST(MemoryPressure, IsJudgedAtTheEndOfAllTimes) {
+  Json document = HealthyRun();
+  document["metrics"]["memory_utilization_max"] = 0.96;
+  document["workers"][1].update({{"stop", 9223372036.854776}, {"peak_memory_bytes", 9.6e8}});
+  document["timelines"]["worker_memory"]["h:2"] = {{9223372036.854776, 9.6e8}};
+  EXPECT_EQ(FindVerdict(document, "memory-pressure").sentence, "h:2 used 96 % of its memory limit.");
+}
+
 TEST(MemoryGrowth, SaysHowMuchComesWithEvents) {
   Json document = HealthyRun();
   document["metrics"]["rss_slope"] = 1e6;

@@ -34,6 +34,9 @@ struct FigureText {
   std::string text() const { return before + figure + after + name; }
 };
 
+/// Words that no value of the document stands in.
+inline FigureText NoteOf(std::string words) { return {std::move(words), "", ""}; }
+
 // What the blocked time was spent on, in words: as far as samples show it.
 
 /// A kind of wait, over all datasets and sections.

@@ -48,7 +48,6 @@ class LineAssembler {
            const std::function<void()>& on_too_long);
   /// Forgets a line that was begun.
   void Clear() { held_.clear(); }
-  bool has_begun_line() const { return !held_.empty(); }
 
  private:
   std::string held_;

@@ -122,11 +122,10 @@ Json RoastcoffeaFigures(const Measurement& measurement, const RoastcoffeaChunkCo
 Json RoastcoffeaSections(const Measurement& measurement) {
   Json sections = Json::object();
   for (const SectionRow& row : measurement.sections) {
-    const std::string name = row.path.str() + (row.helper.value_or(false) ? " (helper)" : "");
-    sections[name] = {{"count", JsonOf(row.count)},
-                      {"total_duration", row.total.value_or(0)},
-                      {"type", "time"},
-                      {"mean_duration", row.mean.value_or(0)}};
+    sections[row.Label()] = {{"count", JsonOf(row.count)},
+                             {"total_duration", row.total.value_or(0)},
+                             {"type", "time"},
+                             {"mean_duration", row.mean.value_or(0)}};
   }
   for (const MemorySectionRow& row : measurement.memory_sections) {
     const double count = row.count.value_or(0);

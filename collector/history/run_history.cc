@@ -338,16 +338,10 @@ void NoteWhatDiffers(RunHistory* history) {
 
 constexpr char kSchema[] = "crema.history/1";
 constexpr int kSchemaMinor = 0;
-constexpr size_t kShownHash = 12;
 constexpr size_t kMostCommitsNamed = 5;
 
 std::string Date(int64_t unix_ns, const char* format) {
   return absl::FormatTime(format, absl::FromUnixNanos(unix_ns), absl::UTCTimeZone());
-}
-
-std::string ShortCommit(const std::string& commit) {
-  const bool is_hash = absl::c_all_of(commit, [](unsigned char c) { return std::isxdigit(c) != 0; });
-  return is_hash ? commit.substr(0, kShownHash) : commit;
 }
 
 /// Which commits may have begun a level; each once, in order.
@@ -441,6 +435,12 @@ Json ChangeRow(const RunHistory& history, size_t i) {
 }
 
 }  // namespace
+
+std::string ShortCommit(const std::string& commit) {
+  constexpr size_t kShownHash = 12;
+  const bool is_hash = absl::c_all_of(commit, [](unsigned char c) { return std::isxdigit(c) != 0; });
+  return is_hash ? commit.substr(0, kShownHash) : commit;
+}
 
 std::string RunHistory::Written(double value) const { return HumanQuantity(metric, value, unit); }
 

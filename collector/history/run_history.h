@@ -54,6 +54,9 @@ LevelChange ChangeBetween(const ChangePoints& found, const Segment& before, cons
 /// programs on the machine do not change it.
 inline constexpr std::string_view kWorkOfRun = "work";
 
+/// As people see it: of a hash the first digits.
+std::string ShortCommit(const std::string& commit);
+
 /// What `measurement.json` says of one run.
 struct HistoryRun {
   std::string directory;  ///< as it was found

@@ -8,6 +8,9 @@ namespace crema {
 
 /// A path of sections.
 struct SectionRow {
+  /// The path; of a helper's section `path (helper)`.
+  std::string Label() const { return path.str() + (helper.value_or(false) ? " (helper)" : ""); }
+
   Text path;
   Flag helper;
   Number count, total, self, min, max, mean, cpu, failed;
@@ -143,6 +146,8 @@ struct GpuKernelRow {
 struct FineRow {
   Text context, span, worker, function, activity, unit;
   Number value;
+  /// Of data between workers, not of a task.
+  bool IsTransfer() const { return context == "get-data" || context == "gather-dep" || context == "p2p"; }
   static absl::Span<const Column> Columns();
 };
 

@@ -1,5 +1,6 @@
 #include "collector/plot_data/attempt_list.h"
 
+#include "collector/idioms/text.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/statistics/quantiles.h"
 #include "collector/metrics/workers/worker_life.h"
@@ -47,10 +48,8 @@ bool IsEarlier(const TimelinePoint& a, const TimelinePoint& b) { return a.second
 
 /// Whether a value is of the time since the sample before; those of `crema run` begin where they hold.
 bool IsSinceTheSampleBefore(std::string_view key) {
-  constexpr std::string_view kWorker = "worker_", kRate = "_bps";
   if (key == "worker_cpu" || key == "worker_gil_contention") return true;
-  return key.substr(0, kWorker.size()) == kWorker && key.size() > kRate.size() &&
-         key.substr(key.size() - kRate.size()) == kRate;
+  return BeginsWith(key, "worker_") && EndsWith(key, "_bps");
 }
 
 class Lister {

@@ -166,7 +166,7 @@ absl::Status DoneByOthers(const ObservedRun& run, uint32_t worker, std::vector<O
       return absl::FailedPreconditionError(
           fmt::format("no other worker had a chunk of `{}`", run.datasets[chunk.dataset]));
     }
-    chunk.Scale((theirs.measured / theirs.expected) / (mine.measured / mine.expected));
+    if (mine.measured > 0) chunk.Scale((theirs.measured / theirs.expected) / (mine.measured / mine.expected));
   }
   return absl::OkStatus();
 }

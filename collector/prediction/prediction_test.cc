@@ -348,6 +348,19 @@ TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
   EXPECT_EQ(Only(run, {ChangeKind::kWithoutWorker, 0, "slo"}).why_not, "no worker `slo`; did you mean slow?");
 }
 
+TEST(Prediction, ChunksThatTookNoTimeTakeNoneElsewhere) {
+  MadeRun made;
+  made.AddWorker("quick", 1);
+  made.AddWorker("other", 1);
+  for (int i = 0; i < 120; ++i) made.AddChunk(static_cast<size_t>(i % 2), 0.1, 0.1, 1000);
+  made.BeginPass("loop 2");
+  made.AddChunk(0, 0.1, 0.1, 1000);
+  made.AddChunk(1, 0, 0, 1000);
+  const PredictedRow row = Only(made.Finish(), {ChangeKind::kWithoutWorker, 0, "other"});
+  EXPECT_EQ(row.why_not, "");
+  EXPECT_NEAR(row.wall_time.value, 121 * 0.101, 0.2);
+}
+
 TEST(Prediction, AWorkerThatHadAnotherPassIsNoSlowOne) {
   MadeRun made;
   made.AddWorker("quick", 1);
@@ -746,6 +759,7 @@ TEST(ObservedRun, HasNoGapsOfALaneThatHasNoMoreWork) {
   made.GoOnAlone();
   for (int i = 0; i < 20; ++i) made.AddChunk(0, 0.1, 0.1, 100);
   const ObservedRun run = made.Finish();
+  ASSERT_FALSE(run.gaps.empty());
   for (const double gap : run.gaps) EXPECT_LT(gap, 0.01);
 }
 

@@ -9,6 +9,7 @@
 
 #include "collector/files/output_directory.h"
 #include "collector/idioms/file_system.h"
+#include "collector/idioms/text.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -175,11 +176,9 @@ std::string MarkedPicture(std::string content, std::string_view format) {
 }
 
 bool IsMarkedPicture(std::string_view content) {
-  const auto ends_with = [content](std::string_view mark) {
-    return content.size() >= mark.size() && content.substr(content.size() - mark.size()) == mark;
-  };
   if (content.substr(0, 8) == kPngSignature) return content.substr(0, 256).find(kPngText) != std::string_view::npos;
-  return ends_with(kSvgMark) || ends_with(kPdfMark) || content.substr(0, 256).find(kSpecMark) != std::string_view::npos;
+  return EndsWith(content, kSvgMark) || EndsWith(content, kPdfMark) ||
+         content.substr(0, 256).find(kSpecMark) != std::string_view::npos;
 }
 
 absl::Status CheckMayReplacePicture(const std::string& path, bool force) {

@@ -46,7 +46,7 @@ std::string ScriptJson(const Json& json);
 /// `<script type="application/json" id=...>`.
 std::string DataScript(std::string_view id, const Json& json);
 
-/// "not measured: <reason>" in a paragraph of its own.
+/// `– what: reason.` in a paragraph of its own.
 std::string Absent(std::string_view what, std::string_view reason);
 
 /// What is in a cell, and what it is sorted by.

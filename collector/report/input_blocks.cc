@@ -144,8 +144,7 @@ std::string FineCard(const PageInput& input, const FineView& view, bool of_trans
   constexpr size_t kMostUnits = 20;
   std::map<std::pair<ptrdiff_t, std::string>, std::vector<const FineRow*>> rows_of_unit;  // usual units come first
   for (const FineRow& row : input.measurement.fine) {
-    const bool is_transfer = row.context == "get-data" || row.context == "gather-dep";
-    if (is_transfer != of_transfer || !row.value.has_value()) continue;
+    if (row.IsTransfer() != of_transfer || !row.value.has_value()) continue;
     const std::string_view usual[] = {"seconds", "bytes", "count"};
     rows_of_unit[{absl::c_find(usual, row.unit.str()) - usual, row.unit}].push_back(&row);
   }

@@ -148,7 +148,8 @@ PageBlock EnvironmentBlock(const PageInput& input) {
   std::string rows = Row("Command", Code(absl::StrJoin(run.command.value_or(std::vector<std::string>()), " ")));
   rows += Row("Run", Code(run.id));
   std::string state = Escaped(run.state);
-  if (run.exit_status.has_value()) state += ", " + ExitStatusWords(std::llround(*run.exit_status));
+  if (run.exit_status.has_value())
+    state += (state.empty() ? "" : ", ") + ExitStatusWords(std::llround(*run.exit_status));
   rows += Row("State", state);
   rows += Row("Hosts", Hosts(measurement));
   rows += Row("Input", Input(measurement));

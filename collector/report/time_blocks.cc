@@ -112,24 +112,25 @@ std::string PhasesCard(const Measurement& measurement) {
          DocumentHtmlTable(CellsOf(phases), {"phases", "Phases of the run", "", 50, "wall_time"}) + "</section>\n";
 }
 
-/// A node of the icicle: sections of the chunk's own thread, as a tree of paths.
-Json IcicleData(const Measurement& measurement) {
-  Json rows = Json::array();
-  for (const SectionRow& section : measurement.sections) {
-    if (section.helper.value_or(false) || section.path == "(other)") continue;
-    rows.push_back({section.path.str(), JsonOf(section.total), JsonOf(section.cpu), JsonOf(section.count)});
-  }
-  return {{"busy", ValueOf(measurement, "busy_time")},
-          {"cpu", ValueOf(measurement, "chunk_cpu_time")},
-          {"chunks", ValueOf(measurement, "num_attempts")},
-          {"rows", std::move(rows)}};
-}
-
 /// What a section mostly did, as the icicle paints it.
 std::string_view KindOf(const SectionRow& section) {
   const double total = section.total.value_or(0);
   if (!section.cpu.has_value() || total <= 0) return "unknown";
   return kMostlyWaits.Holds(*section.cpu / total) ? "wait" : "cpu";
+}
+
+/// A node of the icicle: sections of the chunk's own thread, as a tree of paths.
+Json IcicleData(const Measurement& measurement) {
+  Json rows = Json::array();
+  for (const SectionRow& section : measurement.sections) {
+    if (section.helper.value_or(false) || section.path == "(other)") continue;
+    rows.push_back(
+        {section.path.str(), JsonOf(section.total), JsonOf(section.cpu), JsonOf(section.count), KindOf(section)});
+  }
+  return {{"busy", ValueOf(measurement, "busy_time")},
+          {"cpu", ValueOf(measurement, "chunk_cpu_time")},
+          {"chunks", ValueOf(measurement, "num_attempts")},
+          {"rows", std::move(rows)}};
 }
 
 std::string SectionsCard(const PageInput& input) {

@@ -94,7 +94,6 @@ TEST(LineAssembler, PutsLinesTogetherHoweverTheyWereCut) {
     got.Add(assembler, std::string_view(text).substr(0, cut));
     got.Add(assembler, std::string_view(text).substr(cut));
     EXPECT_EQ(got.lines, (std::vector<std::string>{"{\"a\":1}", "{\"b\":2}", std::string(200, 'x'), "last"})) << cut;
-    EXPECT_FALSE(assembler.has_begun_line());
   }
 }
 

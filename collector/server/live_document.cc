@@ -212,7 +212,7 @@ WorkerRow RowOf(const LiveModel& model, size_t index) {
 std::vector<WorkerRow> RowsOfWorkers(const LiveModel& model) {
   std::vector<WorkerRow> rows;
   WorkerRow other;
-  other.name = "(other)";
+  other.name = kOtherName;
   other.group = static_cast<uint32_t>(model.workers().size());
   LiveSums sum_of_others;
   double cores_of_others = 0;

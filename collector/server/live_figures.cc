@@ -26,11 +26,11 @@ void SetRecent(const LiveModel& model, LiveFigures& figures) {
   const double idle = whole - occupied + sum.joined_ns;
   figures.busy_share = std::min(1.0, occupied / whole);
   figures.recent = {
-      {"compute", "CPU in your code", sum.compute_ns / whole},
-      {"waiting", "Waiting in your code", sum.waiting_ns / whole},
-      {"framework", "Framework and opening", (around + sum.failed_ns) / whole},
-      {"open", "In chunks still open", (occupied - known - around) / whole},
-      {"idle", "Idle", idle / whole},
+      {"compute", "CPU in your code", "CPU", sum.compute_ns / whole},
+      {"waiting", "Waiting in your code", "waiting", sum.waiting_ns / whole},
+      {"framework", "Framework, opening, failed attempts", "framework, failed", (around + sum.failed_ns) / whole},
+      {"open", "In chunks still open", "still open", (occupied - known - around) / whole},
+      {"idle", "Idle", "idle", idle / whole},
   };
 }
 
@@ -111,8 +111,6 @@ void SetShare(Progress& progress) {
   progress.share = static_cast<double>(progress.events) / static_cast<double>(*progress.total_events);
 }
 
-FigureText Words(std::string words) { return {std::move(words), "", ""}; }
-
 double BitRate(double bytes_per_second) { return bytes_per_second * 8 / 1e9; }
 
 KeyFigureRow Unknown(KeyFigureRow row, std::string why) {
@@ -125,7 +123,7 @@ KeyFigureRow RateRow(KeyFigureRow row, const LiveFigures& figures, double now, d
                      std::string (*words)(double)) {
   row.value = now;
   row.text = words(now);
-  row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)), Words("run mean " + words(mean))};
+  row.notes = {NoteOf(fmt::format("last {:.0f} s", figures.recent_seconds)), NoteOf("run mean " + words(mean))};
   return row;
 }
 
@@ -141,7 +139,7 @@ KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
   if (bytes.with_read == 0) return Unknown(std::move(row), "no chunk said its bytes (AddBytesRead)");
   row = RateRow(std::move(row), figures, BitRate(figures.byte_rate), BitRate(figures.mean_byte_rate.value_or(0)),
                 HumanBitRate);
-  row.notes.push_back(Words(HumanData(static_cast<double>(bytes.read)) + " read"));
+  row.notes.push_back(NoteOf(HumanData(static_cast<double>(bytes.read)) + " read"));
   return row;
 }
 
@@ -153,7 +151,7 @@ KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
   row.share = figures.busy_share;
   if (figures.busy_share.has_value()) {
     row.notes = {
-        Words(fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share), figures.recent_seconds))};
+        NoteOf(fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share), figures.recent_seconds))};
   }
   return row;
 }
@@ -163,18 +161,18 @@ KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
   if (!figures.cpu_efficiency.has_value()) return Unknown(std::move(row), "not recorded, or more than the cores have");
   row.value = row.share = figures.cpu_efficiency;
   row.text = HumanPercent(*figures.cpu_efficiency);
-  row.notes = {Words("since start")};
+  row.notes = {NoteOf("since start")};
   if (!kEnoughCoreSeconds.Holds(figures.core_seconds)) {
-    row.notes.push_back(Words("too little to judge"));
+    row.notes.push_back(NoteOf("too little to judge"));
     return row;
   }
   if (figures.gpus.count > 0) {
-    row.notes.push_back(Words("threads may spin for the GPU"));
+    row.notes.push_back(NoteOf("threads may spin for the GPU"));
     return row;
   }
   row.band = BandOf(KeyFigure::kCpuEfficiency);
   row.mark = MarkOf(*row.band, *row.share);
-  row.notes.push_back(Words(GoodHint(*row.band)));
+  row.notes.push_back(NoteOf(GoodHint(*row.band)));
   return row;
 }
 
@@ -186,17 +184,17 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
   row.text = HumanMemory(*row.value);
   const double limit = static_cast<double>(worst.limit_bytes.value_or(0));
   if (!(limit > 0)) {
-    row.notes = {{"on ", "", "", "", 0, worst.worker}, Words("no limit known")};
+    row.notes = {{"on ", "", "", "", 0, worst.worker}, NoteOf("no limit known")};
     return row;
   }
   row.band = MemoryBand(model.engine());
   row.share = *row.value / limit;
   row.mark = MarkOf(*row.band, *row.share);
   if (worst.seconds_to_limit.has_value())
-    row.notes.push_back(Words("full in " + HumanDuration(*worst.seconds_to_limit)));
-  row.notes.push_back(Words(fmt::format("{} of {}", HumanPercent(*row.share), HumanMemory(limit))));
+    row.notes.push_back(NoteOf("full in " + HumanDuration(*worst.seconds_to_limit)));
+  row.notes.push_back(NoteOf(fmt::format("{} of {}", HumanPercent(*row.share), HumanMemory(limit))));
   row.notes.push_back({"on ", "", "", "", 0, worst.worker});
-  row.notes.push_back(Words(GoodHint(*row.band)));
+  row.notes.push_back(NoteOf(GoodHint(*row.band)));
   return row;
 }
 
@@ -214,19 +212,19 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   // a run that goes on may still try again
   if (model.state() != ProcessState::kRunning && figures.unrecovered > 0) row.mark = Mark::kBad;
   if (gone == 0) {
-    row.notes = {Words(GoodHint(*row.band))};
+    row.notes = {NoteOf(GoodHint(*row.band))};
   } else if (figures.unrecovered == 0) {
-    row.notes = {Words("all ok on retry")};
+    row.notes = {NoteOf("all ok on retry")};
   } else {
-    row.notes = {Words(HumanCount(figures.unrecovered) + " without a result"),
-                 Words(HumanCount(totals.recovered) + " ok on retry")};
+    row.notes = {NoteOf(HumanCount(figures.unrecovered) + " without a result"),
+                 NoteOf(HumanCount(totals.recovered) + " ok on retry")};
   }
   if (const int64_t workers = figures.workers.lost; workers > 0) {
     if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
-    row.notes.insert(row.notes.begin(), Words(Counted(workers, "worker", "workers") + " lost"));
+    row.notes.insert(row.notes.begin(), NoteOf(Counted(workers, "worker", "workers") + " lost"));
   }
   if (const int64_t lost = totals.counts.num_lost_attempts; lost > 0) {
-    row.notes.push_back(Words(HumanCount(lost) + " lost"));
+    row.notes.push_back(NoteOf(HumanCount(lost) + " lost"));
   }
   return row;
 }
@@ -235,14 +233,14 @@ KeyFigureRow Gpu(const LiveGpus& gpus) {
   KeyFigureRow row = {"GPU", {"gpu_utilization", ChangeOf::kShare, true}};
   row.value = row.share = gpus.utilization;
   row.text = gpus.utilization.has_value() ? HumanPercent(*gpus.utilization) : "–";
-  row.notes = {Words(gpus.utilization.has_value() ? "a kernel ran" : "the driver does not report how busy it is")};
-  if (gpus.count > 1) row.notes.push_back(Words(fmt::format("mean of {} GPUs", gpus.count)));
+  row.notes = {NoteOf(gpus.utilization.has_value() ? "a kernel ran" : "the driver does not report how busy it is")};
+  if (gpus.count > 1) row.notes.push_back(NoteOf(fmt::format("mean of {} GPUs", gpus.count)));
   if (gpus.memory_bytes.has_value()) {
-    row.notes.push_back(Words(HumanMemory(*gpus.memory_bytes) + " of its memory"));
+    row.notes.push_back(NoteOf(HumanMemory(*gpus.memory_bytes) + " of its memory"));
   } else {
-    row.notes.push_back(Words("maybe of other programs"));
+    row.notes.push_back(NoteOf("maybe of other programs"));
   }
-  if (gpus.power_watts.has_value()) row.notes.push_back(Words(fmt::format("{:.0f} W", *gpus.power_watts)));
+  if (gpus.power_watts.has_value()) row.notes.push_back(NoteOf(fmt::format("{:.0f} W", *gpus.power_watts)));
   return row;
 }
 
@@ -274,14 +272,6 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
   SetShare(figures.progress);
   SetLeft(model, figures.progress);
   return figures;
-}
-
-Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset) {
-  Progress progress;
-  progress.events = dataset.sums.events.Integer().value_or(0);
-  progress.total_events = model.total_events_of(dataset.name);
-  SetShare(progress);
-  return progress;
 }
 
 std::string_view NameOfRunState(ProcessState state) {

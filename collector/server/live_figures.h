@@ -11,10 +11,11 @@ namespace crema {
 struct RecentShare {
   std::string_view key;    ///< `compute waiting framework idle open`
   std::string_view label;  ///< for people
+  std::string_view brief;  ///< the same, for a line of the terminal
   double share = 0;        ///< 0 to 1; they add up to 1
 };
 
-/// How far a run, or a dataset, has come; times are seconds from now.
+/// How far a run has come; times are seconds from now.
 struct Progress {
   int64_t events = 0;
   std::optional<int64_t> total_events;
@@ -70,9 +71,6 @@ struct LiveFigures {
 };
 
 LiveFigures ComputeLiveFigures(const LiveModel& model);
-
-/// The progress of one dataset; `left` is not known.
-Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
 /// The state of a run in the words of `run.state`: `running`, `finished` or `killed`. Empty: null there.
 std::string_view NameOfRunState(ProcessState state);

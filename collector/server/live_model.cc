@@ -68,10 +68,10 @@ LiveModel::LiveModel(LiveOptions options) : options_(std::move(options)) {
 }
 
 uint32_t LiveModel::Dataset(std::string_view name) {
-  std::string text(name.empty() ? "(none)" : name);
+  std::string text(name.empty() ? kNoName : name);
   const auto found = dataset_index_.find(text);
   if (found != dataset_index_.end()) return found->second;
-  if (datasets_.size() + 1 >= kMostDatasets && text != "(other)") return Dataset("(other)");
+  if (datasets_.size() + 1 >= kMostDatasets && text != kOtherName) return Dataset(kOtherName);
   const auto index = static_cast<uint32_t>(datasets_.size());
   datasets_.emplace_back().name = text;
   dataset_index_.emplace(std::move(text), index);
@@ -79,8 +79,8 @@ uint32_t LiveModel::Dataset(std::string_view name) {
 }
 
 uint32_t LiveModel::DatasetOf(std::string_view name) const {
-  const auto found = dataset_index_.find(std::string(name.empty() ? "(none)" : name));
-  return found != dataset_index_.end() ? found->second : dataset_index_.at("(other)");
+  const auto found = dataset_index_.find(std::string(name.empty() ? kNoName : name));
+  return found != dataset_index_.end() ? found->second : dataset_index_.at(std::string(kOtherName));
 }
 
 void LiveModel::Add(LiveLog& log, const Record& record) {

@@ -201,7 +201,7 @@ namespace {
 /// Rows of workers that the page is sent; the API has all of them.
 inline constexpr size_t kMostWorkerRows = 200;
 
-/// Digits beyond the fourth change every second and say nothing.
+/// Digits beyond the sixth change every second and say nothing.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
@@ -333,10 +333,12 @@ void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* 
   const int64_t last = model.second() - 1;
   const RunSecond& second = model.recent().At(last);
   const double busy = second.core_ns > 0 ? second.occupied_ns / second.core_ns * figures.cores : 0;
-  store->SetRow("seconds", std::to_string(last),
-                {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy),
-                 RoundedOrNull(figures.cpu_efficiency), figures.memory.has_value() ? figures.memory->bytes : 0,
-                 model.totals().gone(), RoundedOrNull(figures.gpus.utilization)});
+  store->SetRow(
+      "seconds", std::to_string(last),
+      {model.totals().events.count > 0 ? Json(Rounded(figures.event_rate)) : Json(),
+       model.totals().bytes.with_read > 0 ? Json(Rounded(figures.byte_rate)) : Json(), Rounded(busy),
+       RoundedOrNull(figures.cpu_efficiency), figures.memory.has_value() ? Json(figures.memory->bytes) : Json(),
+       model.totals().gone(), RoundedOrNull(figures.gpus.utilization)});
   store->KeepRows("seconds", [&](const std::string& key) { return std::stoll(key) > last - 60; });
 }
 

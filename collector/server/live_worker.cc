@@ -7,7 +7,7 @@ template <class Value>
 Value& ValueOf(std::map<std::string, Value>& values, const std::string& name, size_t most) {
   const auto found = values.find(name);
   if (found != values.end()) return found->second;
-  return values[values.size() + 1 < most ? name : "(other)"];
+  return values[values.size() + 1 < most ? name : std::string(kOtherName)];
 }
 
 // Far beyond any run: a clock that is wrong by years must not make the bins useless.

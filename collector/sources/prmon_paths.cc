@@ -32,8 +32,7 @@ bool IsNumberOfCopy(std::string_view text) {
 
 // What is between; nullopt: the name is another.
 std::optional<std::string> Between(std::string_view file, std::string_view begin, std::string_view end) {
-  if (file.size() < begin.size() + end.size() || file.substr(0, begin.size()) != begin) return std::nullopt;
-  if (file.substr(file.size() - end.size()) != end) return std::nullopt;
+  if (file.size() < begin.size() + end.size() || !BeginsWith(file, begin) || !EndsWith(file, end)) return std::nullopt;
   return std::string(file.substr(begin.size(), file.size() - begin.size() - end.size()));
 }
 

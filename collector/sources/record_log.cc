@@ -179,10 +179,6 @@ void LogReading::Add(const LogReading& other) {
   for (const std::string& stop : other.stops) Stop(stop);
 }
 
-LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record) {
-  return JoinParts(log, {ReadLogPart(log, LogPart{}, running, on_record)});
-}
-
 absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
                                     const std::function<bool(const LogLine&)>& on_line) {
   // Room for the unfinished line before a block, the block, and what the parser may read ahead.

@@ -94,11 +94,6 @@ struct LogReading {
   void Add(const LogReading& other);
 };
 
-/// Reads one log to its present end and hands every record to `on_record`, a process record first (made from the file's
-/// name where the log has none). `running` is what `MayLackItsEnd` said before: then the unfinished last line is
-/// waited for, not counted.
-LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record);
-
 /// Reads a file line by line in blocks, so that a log of any size costs the same memory.
 struct LogLine {
   int64_t number = 0;     ///< from 1, among the lines read
@@ -155,7 +150,9 @@ struct LogPartReading {
 /// log is one part.
 std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each);
 
-/// Reads a part as `ReadRecordLog` reads the whole. The first record of the part that begins at 0 is of a process.
+/// Reads a part of a log, to its present end, and hands every record to `on_record`; in the part that begins at 0 a
+/// process record first (made from the file's name where the log has none). `running` is what `MayLackItsEnd` said
+/// before: then the unfinished last line is waited for, not counted.
 LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
                            const std::function<void(const Record&)>& on_record);
 
@@ -264,7 +261,7 @@ class AttemptAssembler {
   SeenNumbers ended_;
 };
 
-/// Reads the records of one log as `ReadRecordLog` does, those of processes of other runs left out unless `all_runs`.
+/// Reads the records of one log as `ReadLogPart` does, those of processes of other runs left out unless `all_runs`.
 /// Adds to `*stretches` where its chunks stand.
 LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
                         const std::function<void(const Record&)>& on_record,

@@ -29,6 +29,10 @@ std::string ProcessLine(const std::string& run, int pid) {
 }
 std::string FileLine(const std::string& file) { return R"({"type":"file","file":")" + file + "\"}\n"; }
 
+LogReading ReadWhole(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record) {
+  return JoinParts(log, {ReadLogPart(log, LogPart{}, running, on_record)});
+}
+
 class RecordLogTest : public ::testing::Test {
  protected:
   RecordLogTest() {
@@ -49,7 +53,7 @@ class RecordLogTest : public ::testing::Test {
 
   // The file facts of a log, which are the simplest records.
   static LogReading Read(const RecordLog& log, std::vector<std::string>* files, bool running = false) {
-    return ReadRecordLog(log, running, [&](const Record& record) {
+    return ReadWhole(log, running, [&](const Record& record) {
       if (record.type == RecordType::kFile) files->emplace_back(record.file.file);
     });
   }
@@ -105,7 +109,7 @@ TEST_F(RecordLogTest, LeavesTheCpuTimeOfChildrenToTheirOwnLogs) {
   ASSERT_TRUE(logs.ok()) << logs.status();
   std::vector<std::optional<int64_t>> children_ns;
   for (const RecordLog& log : logs->logs) {
-    ReadRecordLog(log, false, [&](const Record& record) {
+    ReadWhole(log, false, [&](const Record& record) {
       if (record.type == RecordType::kChunk) children_ns.push_back(record.chunk.children_cpu_ns);
     });
   }
@@ -188,7 +192,7 @@ TEST_F(RecordLogTest, TakesHostAndPidFromTheNameWhereTheProcessLineIsLost) {
   ASSERT_TRUE(logs.ok()) << logs.status();
   EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("the first line is not a process record")));
   std::vector<std::string> hosts;
-  ReadRecordLog(logs->logs[0], false, [&](const Record& record) {
+  ReadWhole(logs->logs[0], false, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {
       hosts.emplace_back(record.process.host);
       EXPECT_EQ(record.process.pid, 77);

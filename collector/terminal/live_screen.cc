@@ -128,12 +128,7 @@ void AddRecent(const LiveFigures& figures, TerminalBox* box) {
   PaintedLine line;
   for (const RecentShare& share : figures.recent) {
     if (!line.empty()) line.push_back({" · ", Paint::kDim});
-    const std::string_view label = share.key == "compute"     ? "CPU"
-                                   : share.key == "waiting"   ? "waiting"
-                                   : share.key == "framework" ? "framework, repeats"
-                                   : share.key == "open"      ? "still open"
-                                                              : "idle";
-    line.push_back({fmt::format("{} ", label)});
+    line.push_back({fmt::format("{} ", share.brief)});
     line.push_back({HumanPercent(share.share), PaintOfPart(share.key)});
   }
   box->Line(line);

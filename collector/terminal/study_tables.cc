@@ -59,7 +59,6 @@ CellTable PredictedCells(const Prediction& prediction) {
   return cells;
 }
 
-constexpr size_t kShownHash = 12;
 constexpr size_t kShownReasons = 5;
 
 /// `2026-11-24 02:34`
@@ -69,7 +68,7 @@ std::string ChangeText(const RunHistory& history, double change) {
   return history.is_relative ? HumanChange(change) : history.Written(change);
 }
 
-Cell ShortCommitCell(const HistoryRun& run) { return CellOf(Text::OrNull(run.commit.substr(0, kShownHash))); }
+Cell ShortCommitCell(const HistoryRun& run) { return CellOf(Text::OrNull(ShortCommit(run.commit))); }
 
 /// The latest `rows`.
 CellTable RunCells(const RunHistory& history, size_t rows) {

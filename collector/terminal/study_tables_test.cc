@@ -181,5 +181,11 @@ TEST(HistoryTables, MarkTheRunAtWhichALevelBegan) {
   EXPECT_TRUE(absl::StrContains(text, "left out: 1 more (--json)\n")) << text;
 }
 
+TEST(HistoryTables, CutTheDigitsOfAHashAndNoOtherNameOfACommit) {
+  RunHistory history = MadeHistory();
+  history.runs[2].commit = "analysis-v1.2";
+  EXPECT_TRUE(absl::StrContains(RenderHistory(history, 2, kWide), "  analysis-v1.2  2.00 s"));
+}
+
 }  // namespace
 }  // namespace crema

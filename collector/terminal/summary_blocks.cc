@@ -201,7 +201,7 @@ SummaryTable SectionSummary(const Measurement& measurement) {
   if (has_failed) table.text.columns.push_back({"failed", Align::kRight, 3});
   for (const SectionRow* section : shown) {
     const std::optional<double> cpu = cpu_share(*section);
-    PaintedLine row = {{section->path.str() + (section->helper.value_or(false) ? " (helper)" : "")},
+    PaintedLine row = {{section->Label()},
                        {CellText(CellOf(section->count), Kind::kCount)},
                        {CellText(CellOf(section->self), Kind::kDuration), Paint::kBold},
                        {CellText(CellOf(section->share), Kind::kShare)}};

@@ -333,15 +333,13 @@ enum Code : int64_t {
 constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
 constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
 constexpr int64_t kHeldByUser = 1;
-constexpr double kMegabyte = 1 << 20;  // HTCondor's MB
-constexpr int64_t kKilobyte = 1 << 10;
 constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
 constexpr size_t kMostReason = 120;           // bytes
 constexpr int64_t kMostCores = 1'000'000'000;
 
 std::optional<int64_t> Megabytes(const std::optional<double>& count) {
   constexpr double kMost = 1e9;  // MB
-  return count.has_value() && *count > 0 && *count < kMost ? std::optional<int64_t>(std::llround(*count * kMegabyte))
+  return count.has_value() && *count > 0 && *count < kMost ? std::optional<int64_t>(std::llround(*count * kMebibyte))
                                                            : std::nullopt;
 }
 
@@ -458,7 +456,7 @@ class CondorJobs {
         if (worker.left_ns.has_value()) return true;
         ClusterSampleFact& sample = worker.samples.emplace_back();
         sample.time_ns = event.time_ns;
-        sample.memory_bytes = *resident * kKilobyte;
+        sample.memory_bytes = *resident * kKibibyte;
         worker.peak_memory_bytes = std::max(worker.peak_memory_bytes.value_or(0), *sample.memory_bytes);
         return true;
       }

@@ -20,6 +20,7 @@ bool IsInTask(const EngineFineSum& row) {
          !absl::c_linear_search(kInVain, row.activity);
 }
 
+/// Of `transfer_time_seconds`, which leaves `p2p` out.
 bool IsTransfer(const EngineFineSum& row) { return row.context == "get-data" || row.context == "gather-dep"; }
 
 using Filter = std::function<bool(const EngineFineSum&)>;

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "collector/idioms/normal_distribution.h"
+#include "collector/idioms/text.h"
 
 namespace crema {
 namespace {
@@ -48,8 +49,6 @@ std::optional<uint64_t> AddressOf(std::string_view name) {
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   return address;
 }
-
-bool Begins(std::string_view text, std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; }
 
 constexpr std::string_view kRunning = "running";
 constexpr std::string_view kChild = "child process";
@@ -227,7 +226,7 @@ constexpr std::string_view kOfThreadPools[] = {"libtbb", "libgomp", "libomp", "l
 
 template <size_t kSize>
 bool BeginsAsOneOf(std::string_view name, const std::string_view (&beginnings)[kSize]) {
-  return absl::c_any_of(beginnings, [name](std::string_view beginning) { return Begins(name, beginning); });
+  return absl::c_any_of(beginnings, [name](std::string_view beginning) { return BeginsWith(name, beginning); });
 }
 
 /// A function on a stack.
@@ -237,7 +236,7 @@ struct StackedFunction {
 
   bool is_users() const {
     return !BeginsAsOneOf(file, kOfSystem) && !BeginsAsOneOf(file, kOfDevices) &&
-           !BeginsAsOneOf(file, kOfThreadPools) && !Begins(name, "std::") && !Begins(name, "__");
+           !BeginsAsOneOf(file, kOfThreadPools) && !BeginsWith(name, "std::") && !BeginsWith(name, "__");
   }
 };
 
@@ -267,14 +266,14 @@ std::vector<StackedFunction> FunctionsOf(std::string_view stack, FunctionNamer* 
 }
 
 void TakeKind(const std::vector<StackedFunction>& functions, WaitCount* count) {
-  const bool is_held = Begins(count->object, "held ");
+  const bool is_held = BeginsWith(count->object, "held ");
   bool is_mutex = false;
   for (const StackedFunction& function : functions) {
     const std::string_view plain =
         std::string_view(function.name).substr(std::min(function.name.find_first_not_of('_'), function.name.size()));
     for (const WaitingFunction& known : kWaitingFunctions) {
       if (count->kind != kLockOrCondition) break;
-      if (known.is_prefix ? !Begins(plain, known.name) : plain != known.name) continue;
+      if (known.is_prefix ? !BeginsWith(plain, known.name) : plain != known.name) continue;
       count->kind = known.kind;
       is_mutex = known.name == "pthread_mutex";
     }
@@ -431,17 +430,18 @@ std::string PlainName(std::string_view function) {
   for (size_t i = 0; i < function.size(); ++i) {
     const std::string_view rest = function.substr(i);
     const bool is_outside = depth == 0;
-    if (is_outside && Begins(rest, kAnonymous)) {
+    if (is_outside && BeginsWith(rest, kAnonymous)) {
       name += kAnonymous;
       i += kAnonymous.size() - 1;
-    } else if (is_outside && Begins(rest, kOperator)) {
-      const size_t end = rest.find('(', kOperator.size() + (Begins(rest, "operator()") ? 1 : 0));
+    } else if (is_outside && BeginsWith(rest, kOperator)) {
+      const size_t end = rest.find('(', kOperator.size() + (BeginsWith(rest, "operator()") ? 1 : 0));
       return name.append(rest.substr(0, end));
     } else if (rest[0] == '<' || rest[0] == '(') {
       ++depth;
     } else if (!is_outside) {
       depth -= rest[0] == '>' || rest[0] == ')' ? 1 : 0;
-      const bool goes_on = Begins(rest.substr(1), "::") || Begins(rest.substr(1), "#");  // to what is inside: a lambda
+      const bool goes_on =
+          BeginsWith(rest.substr(1), "::") || BeginsWith(rest.substr(1), "#");  // to what is inside: a lambda
       if (depth == 0 && rest[0] == ')' && !goes_on) break;
     } else if (rest[0] == ' ') {
       name.clear();  // that was what it returns

@@ -181,7 +181,7 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   if (has_sums_ || nested_ns > 0) findings.other_self_ns = std::max<absl::int128>(0, findings.other_self_ns);
   OrderAsTree(findings.rows);
 
-  SectionRow other = RowOf("(other)", false, other_.sums);
+  SectionRow other = RowOf(std::string(kOtherName), false, other_.sums);
   // What found no room above is the owner's time outside every section that is shown.
   other.total = other.self = SecondsOf(findings.other_self_ns);
   if (*other.count > 0) other.mean = *other.total / *other.count;

@@ -16,11 +16,7 @@ function setUpIcicle() {
   const valueOf = (node) => Math.max(0, node.values[unit] ?? 0);
   // the root holds at least what its parts do: calls of sections are not calls of chunks
   const sizeOf = (node) => Math.max(valueOf(node), node.children.reduce((sum, child) => sum + sizeOf(child), 0));
-  const kindOf = (node) => {
-    if (node === root) return "idle";
-    const total = node.values[1], cpu = node.values[2];
-    return cpu === null || !total ? "unknown" : cpu >= total / 2 ? "cpu" : "wait";
-  };
+  const kindOf = (node) => (node === root ? "idle" : node.values[4]);
   const text = (value) => (unit === 3 ? humanCount(value) + " calls" : humanDuration(value));
   const labels = (node) => {
     if (node !== root) return [node.name + " " + humanPercent(sizeOf(node) / (sizeOf(root) || 1)), node.name];
