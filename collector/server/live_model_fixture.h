@@ -40,7 +40,9 @@ class LiveModelTest : public ::testing::Test {
     return log->worker;
   }
   void Add(LiveModel::WorkerId worker, const Record& record) { model_.Add(*logs_.at(worker), record); }
-  void Begin(LiveModel::WorkerId worker, int64_t number, double start) { Begin(worker, number, start, InputOf(number)); }
+  void Begin(LiveModel::WorkerId worker, int64_t number, double start) {
+    Begin(worker, number, start, InputOf(number));
+  }
   void Begin(LiveModel::WorkerId worker, int64_t number, double start, const ChunkInput& input) {
     Record record;
     record.type = RecordType::kBegin;
