@@ -29,7 +29,7 @@ std::string PageOf(const Json& document, const RunDetail& detail) {
 
 /// From a block's heading to the next block.
 std::string BlockOf(const std::string& page, const std::string& id) {
-  const size_t from = page.find("aria-labelledby=\"" + id + "\"");
+  const size_t from = page.find("\" aria-labelledby=\"" + id + "\"");  // not in a rule of the style
   if (from == std::string::npos) return "";
   return page.substr(from, page.find("<section class=\"block\"", from) - from);
 }

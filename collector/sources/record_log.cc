@@ -409,8 +409,16 @@ void AttemptAssembler::Forget(int64_t number) {
   begun_.erase(found);
 }
 
+// A program may begin a thread for each chunk. What has ended says nothing of a thread's next one.
+void AttemptAssembler::ForgetThreads() {
+  for (auto thread = latest_of_thread_.begin(); thread != latest_of_thread_.end();) {
+    thread = begun_.count(thread->second) > 0 ? std::next(thread) : latest_of_thread_.erase(thread);
+  }
+}
+
 void AttemptAssembler::SeeThread(uint64_t thread, int64_t number, int64_t start_ns) {
   if (thread == 0) return;  // whose it is cannot be known
+  if (latest_of_thread_.size() > 2 * begun_.size() + kFewThreads) ForgetThreads();
   const auto [latest, is_new] = latest_of_thread_.try_emplace(thread, number);
   if (is_new || latest->second == number) return;
   const auto before = begun_.find(latest->second);

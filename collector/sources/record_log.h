@@ -249,6 +249,9 @@ class AttemptAssembler {
   /// A thread begins an attempt, so the one that it began before has ended.
   void SeeThread(uint64_t thread, int64_t number, int64_t start_ns);
   void Forget(int64_t number);
+  static constexpr size_t kFewThreads = 100;
+  /// Those whose latest attempt has ended.
+  void ForgetThreads();
 
   bool running_;
   OnAttempt on_attempt_;
