@@ -34,7 +34,7 @@ struct FigureText {
   std::string text() const { return before + figure + after + name; }
 };
 
-/// Words that no value of the document stands in.
+/// A note without a value of the document.
 inline FigureText NoteOf(std::string words) { return {std::move(words), "", ""}; }
 
 // What the blocked time was spent on, in words: as far as samples show it.

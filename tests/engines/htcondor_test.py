@@ -119,7 +119,7 @@ class HTCondorTest(debian_13.Debian13Case):
                 self.assertAlmostEqual(workers[name]["stop"] - workers[name]["start"], seconds, delta=2)
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn("signal 9", verdict["sentence"])
-        # killed by a signal, and ended with code 3, before any guard; what its user holds is no failure
+        # One was killed by a signal, one ended with code 3, both before any guard. The job on hold did not fail.
         self.assertEqual((metrics["num_tasks"], metrics["num_failed_tasks"]), (len(jobs) - 1, 2))
         self.assertEqual(metrics["num_failed_tasks_without_chunk"], 2)
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "failing-tasks"]

@@ -26,7 +26,7 @@ class LanesTest(MeasuredRunsCase):
                 metrics = document["metrics"]
                 self.assertEqual([worker["cores"] for worker in document["workers"]], [threads])
                 # Clocks are read one after the other, and a thread may lose its CPU between two of them. An owner that
-                # is ready to wait for its helpers, and waits for a CPU before it does, is one more thread.
+                # waits for a CPU is one more thread beside its helpers.
                 lines = [json.loads(line) for path in (run / "records").glob("*.jsonl") for line in path.open()]
                 chunks = [line for line in lines if line["type"] == "chunk"]
                 ready = sum(chunk["cpu_wait_ns"] or 0 for chunk in chunks if chunk.get("helper_scope_ns")) / 1e9

@@ -252,7 +252,8 @@ TrackRequest::TrackRequest(const EventHandle& event, std::string_view server, st
   TaskTable* const table = recorder == nullptr ? nullptr : TaskTable::Of(recorder);
   if (table == nullptr) return;
   if (!TaskTable::Acquire(event, recorder->pid)) {
-    event.slot != nullptr ? CountLate(event, recorder->pid) : CountOutsideChunk();
+    if (event.slot != nullptr) CountLate(event, recorder->pid);
+    if (event.slot == nullptr) CountOutsideChunk();
     return;
   }
   char name[kMaxNameBytes + 1];
