@@ -82,18 +82,18 @@ inline std::optional<LogTime> LogTimeOf(int64_t seconds) {
 
 /// In this machine's zone (TZ).
 inline std::optional<LogTime> ReadLocalTime(const tm& moment) {
-  const auto read = [&moment](int is_dst) {
-    tm copy = moment;
-    copy.tm_isdst = is_dst;
-    const time_t seconds = mktime(&copy);
-    // mktime(3) moves the clock where the zone has no such time.
-    const bool is_moved = copy.tm_hour != moment.tm_hour || copy.tm_min != moment.tm_min;
-    return is_moved && is_dst >= 0 ? -1 : seconds;
-  };
-  const time_t summer = read(1), winter = read(0);
-  if (summer <= 0 || winter <= summer) return LogTimeOf(read(-1));
-  std::optional<LogTime> time = LogTimeOf(summer);
-  if (time.has_value()) time->later_ns = int64_t{winter} * 1'000'000'000;
+  tm read = moment;
+  read.tm_isdst = -1;  // a zone without summer time takes mktime(3) a search of years for one
+  const time_t seconds = mktime(&read);
+  std::optional<LogTime> time = LogTimeOf(seconds);
+  for (const int shift : {-3600, -1800, 1800, 3600}) {
+    const time_t other = seconds + shift;
+    tm shown = {};
+    localtime_r(&other, &shown);
+    if (!time.has_value() || shown.tm_hour != read.tm_hour || shown.tm_min != read.tm_min) continue;
+    time = LogTimeOf(std::min(seconds, other));
+    if (time.has_value()) time->later_ns = int64_t{std::max(seconds, other)} * 1'000'000'000;
+  }
   return time;
 }
 

@@ -306,6 +306,25 @@ TEST(SacctValues, AreReadAsSacctWritesThem) {
   }
 }
 
+TEST(SacctValues, AnHourThatComesTwiceHasTwoTimes) {
+  const auto both = [](const char* zone, const char* text) {
+    setenv("TZ", zone, 1);
+    const LogTime time = ParseSacctTime(text).value_or(LogTime());
+    unsetenv("TZ");
+    return std::make_pair(time.time_ns / kSecondNs, time.later_ns.value_or(0) / kSecondNs);
+  };
+  constexpr const char* kZurich = "CET-1CEST,M3.5.0,M10.5.0/3";
+  constexpr const char* kDublin = "IST-1GMT0,M10.5.0,M3.5.0/1";  // whose summer is the standard time
+  EXPECT_EQ(both(kZurich, "2026-10-25T02:30:00"), std::make_pair(int64_t{1792888200}, int64_t{1792891800}));
+  EXPECT_EQ(both(kZurich, "2026-10-25T03:00:00"), std::make_pair(int64_t{1792893600}, int64_t{0}));
+  EXPECT_EQ(both(kZurich, "2026-10-25T01:59:59"), std::make_pair(int64_t{1792886399}, int64_t{0}));
+  EXPECT_EQ(both(kDublin, "2026-10-25T01:30:00"), std::make_pair(int64_t{1792888200}, int64_t{1792891800}));
+  EXPECT_EQ(both(kDublin, "2026-10-25T02:00:00"), std::make_pair(int64_t{1792893600}, int64_t{0}));
+  if (!std::filesystem::exists("/usr/share/zoneinfo/Europe/Moscow")) GTEST_SKIP() << "the system has no time zones";
+  EXPECT_EQ(both("Europe/Moscow", "2014-10-26T01:30:00"), std::make_pair(int64_t{1414272600}, int64_t{1414276200}))
+      << "without summer time before and after";
+}
+
 // Takes minutes if each step is compared with all before it.
 TEST(Slurm, AJobMayHaveManySteps) {
   constexpr int kMany = 100'000;
