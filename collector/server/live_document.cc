@@ -242,7 +242,7 @@ std::vector<WorkerRow> RowsOfWorkers(const LiveModel& model) {
 }
 
 /// With what only a live run has of its workers.
-Json JsonOfWorker(const LiveModel& model, const WorkerRow& row) {
+Json JsonOfWorker(const LiveModel& model, const WorkerRow& row, int64_t stop_ns) {
   Json json = Picked(row, {"name", "state", "cores", "chunks", "failed", "lost", "events", "bytes_read", "duration_sum",
                            "cpu_sum", "peak_memory_bytes", "memory_limit_bytes"});
   Number event_rate, waiting_share, memory;
@@ -253,7 +253,7 @@ Json JsonOfWorker(const LiveModel& model, const WorkerRow& row) {
     const LiveWorker& worker = model.workers()[row.group];
     const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
     open = worker.open_chunks();
-    event_rate = model.EventRateOf(worker);
+    event_rate = model.EventRateOf(worker, stop_ns);
     waiting_share = Ratio(recent.waiting_ns, recent.busy_ns);
     if (worker.rss_bytes > 0) memory = worker.rss_bytes;
   }
@@ -303,7 +303,9 @@ Json LiveDatasetJson(const LiveModel& model, size_t dataset, int64_t open) {
   return json;
 }
 
-Json LiveWorkerJson(const LiveModel& model, size_t worker) { return JsonOfWorker(model, RowOf(model, worker)); }
+Json LiveWorkerJson(const LiveModel& model, size_t worker) {
+  return JsonOfWorker(model, RowOf(model, worker), model.stop_ns());
+}
 
 Json SchedulersJson(const LiveModel& model) {
   Json rows = Json::array();
@@ -370,7 +372,8 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
   for (const BreakdownRow& row : measurement.datasets) {
     datasets.push_back(LiveDatasetJson(model, row.group, open[row.group]));
   }
-  for (const WorkerRow& row : measurement.workers) workers.push_back(JsonOfWorker(model, row));
+  const int64_t stop_ns = model.stop_ns();
+  for (const WorkerRow& row : measurement.workers) workers.push_back(JsonOfWorker(model, row, stop_ns));
   document["schedulers"] = SchedulersJson(model);
   document["quality"] = Picked(measurement.quality, {"records_read", "records_malformed", "records_unknown",
                                                      "records_dropped", "records_lost", "summed_chunks"});

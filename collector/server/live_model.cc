@@ -569,8 +569,8 @@ int64_t LiveModel::stop_ns() const {
   return stop;
 }
 
-double LiveModel::EventRateOf(const LiveWorker& worker) const {
-  const double life = (stop_ns() - worker.start_ns) / 1e9;
+double LiveModel::EventRateOf(const LiveWorker& worker, int64_t stop_ns) const {
+  const double life = (stop_ns - worker.start_ns) / 1e9;
   return worker.SumOf(second_ - kRecentSeconds, second_ - 1).events / std::clamp(life, 1.0, double{kRecentSeconds});
 }
 

@@ -439,8 +439,8 @@ class LiveModel {
   const std::string& engine() const { return engine_; }
   const std::string& run_id() const { return run_id_; }
   const std::vector<LiveWorker>& workers() const { return workers_; }
-  /// Events per second that it finished lately: in the last 30 s, or since it began.
-  double EventRateOf(const LiveWorker& worker) const;
+  /// Events per second that it finished lately: in the last 30 s, or since it began; the run stops at `stop_ns`.
+  double EventRateOf(const LiveWorker& worker, int64_t stop_ns) const;
   const std::vector<LiveDataset>& datasets() const { return datasets_; }
   /// The index of a dataset that chunks have begun in.
   uint32_t DatasetOf(std::string_view name) const;

@@ -184,7 +184,7 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
     }
     const std::string memory = worker.rss_bytes > 0 ? HumanMemory(worker.rss_bytes) : "–";
     line.push_back({Pad(memory, 9, Align::kRight, style), paint});
-    line.push_back({Pad(HumanRate(model.EventRateOf(worker)), 11, Align::kRight, style)});
+    line.push_back({Pad(HumanRate(model.EventRateOf(worker, model.stop_ns())), 11, Align::kRight, style)});
     if (worker.slow_is_warned) line.push_back({" ▲ slow", Paint::kWatch});
     box->Line(line);
   }
