@@ -13,10 +13,16 @@ import unittest
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 TRY_ON = CHECKOUT / "tools/try_on"
+# A run before this one may have been stopped while it installed packages.
+INSTALL = """
+install() {
+  dpkg --configure -a && apt-get -qq update && apt-get -qq install -y --no-install-recommends "$@"
+}
+"""
 # The suite's own Python, those that the test put into .cache/pythons, pipx, and uv: each in a fresh environment.
 THE_WHEEL = """
 packages="python3-venv pipx g++ cmake make libffi8 libssl3"
-apt-get -qq update && apt-get -qq install -y --no-install-recommends $packages >/tmp/log 2>&1
+install $packages >/tmp/log 2>&1 || { cat /tmp/log; exit 1; }
 check() {
   "$2" run -q -o /tmp/measured-$1 -- sleep 0.1
   "$2" show /tmp/measured-$1 --json >/tmp/shown
@@ -45,7 +51,7 @@ touch /crema/left-by-the-command
 ON_DEBIAN_SID = """
 packages="bazel-bootstrap bazel-features bazel-platforms bazel-rules-cc bazel-rules-java bazel-rules-license"
 packages="$packages bazel-rules-proto bazel-rules-python bazel-skylib g++"
-apt-get -qq update && apt-get -qq install -y --no-install-recommends $packages >/tmp/log 2>&1
+install $packages >/tmp/log 2>&1 || { cat /tmp/log; exit 1; }
 mkdir -p /tmp/modules /tmp/nothing && ln -s /crema /tmp/crema
 cp -r /crema/tests/consumers/bazel_modules /tmp/analysis && cp /crema/tests/consumers/analysis.cc /tmp/analysis
 cd /tmp/analysis
@@ -121,7 +127,7 @@ class TryOnTest(unittest.TestCase):
             shutil.copytree(python, pythons / python.name, symlinks=True, copy_function=link_or_copy)
         for suite in ("bookworm", "trixie", "sid"):
             with self.subTest(suite):
-                done = run(TRY_ON, suite, "sh", "-ec", THE_WHEEL)
+                done = run(TRY_ON, suite, "sh", "-ec", INSTALL + THE_WHEEL)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 print(suite, done.stdout)
                 self.assertIn('"value": 1000', done.stdout)
@@ -138,7 +144,7 @@ class TryOnTest(unittest.TestCase):
     def test_a_project_with_modules_builds_on_debian_sid(self):
         if os.geteuid() != 0 or shutil.which("debootstrap") is None:
             self.skipTest("needs root and debootstrap")
-        done = run(TRY_ON, "sid", "sh", "-ec", ON_DEBIAN_SID)
+        done = run(TRY_ON, "sid", "sh", "-ec", INSTALL + ON_DEBIAN_SID)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         version, chunk = filter(None, done.stdout.splitlines())
         self.assertRegex(version, r"^bazel [7-9]\.")
