@@ -9,6 +9,7 @@ that another thread sends has the frames, the line and often the type of one tha
 the instruction at which it struck tells them apart; tests/python/shared_guards_test.py tries it with each CPython.
 """
 
+import inspect
 import sys
 from opcode import opmap
 
@@ -21,13 +22,20 @@ _NEVER_OF_CONVERSIONS = frozenset(
 
 def _is_handler(frame) -> bool:
     """Whether Python called the frame's function for a signal: the interrupted frame is its argument and its caller."""
-    interrupted = frame.f_back
-    if interrupted is None:
+    interrupted, code = frame.f_back, frame.f_code
+    if interrupted is None or (code.co_argcount < 2 and not code.co_flags & inspect.CO_VARARGS):
         return False
-    for value in frame.f_locals.values():
-        if value is interrupted or (type(value) is tuple and any(part is interrupted for part in value)):
-            return True
-    return False
+    values = frame.f_locals
+    try:
+        for value in values.values():
+            if value is interrupted or (type(value) is tuple and any(part is interrupted for part in value)):
+                return True
+        return False
+    finally:
+        # Before 3.13 the frame of a function keeps this copy. With an exception in it, the frame and what its callers
+        # hold would live until the next garbage collection.
+        if type(values) is dict and code.co_flags & inspect.CO_OPTIMIZED:
+            values.clear()
 
 
 def is_of_a_handler(error) -> bool:

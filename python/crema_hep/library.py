@@ -253,7 +253,7 @@ def whole(value) -> int:
 
 def number(value):
     """Converts a value to a float; None if it is not a number."""
-    if type(value) is float:
+    if value is None or type(value) is float:
         return value
     try:
         return float(_real(value))

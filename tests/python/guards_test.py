@@ -254,6 +254,25 @@ assert process(Strange()) == 7
         self.assertEqual([row["name"] for row in chunk["metrics"]], ["nan"])
         self.assertEqual(chunk["cuts"], [])
 
+    def test_what_is_no_number_keeps_no_data_alive(self):
+        done = self.run_program("""
+import gc, sys, weakref
+import crema_hep as crema
+class Data: pass
+class Odd:
+    def __float__(self, *more): raise ValueError("not one")
+def process(value):
+    data = Data()
+    with crema.TrackMetrics("d", "f.root", 0, 1):
+        crema.record_cut("all", 1000)
+        crema.record_cut("all", value)
+        crema.record_metric("jets", value)
+    return weakref.ref(data)
+gc.disable()
+print([process(value)() for value in (None, "x", object(), Odd())])
+""")
+        self.assertEqual((done.returncode, done.stdout), (0, "[None, None, None, None]\n"), done.stderr)
+
     def test_a_context_of_ones_own_ends_its_section_whether_or_not_it_calls_the_base(self):
         chunk = self.record_chunk("""
 import crema_hep as crema
