@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,8 @@ def main() -> None:
         named = path()
         if os.path.exists(sys.argv[0]) and os.path.samefile(named, sys.argv[0]):  # it would call itself for ever
             raise ProgramError(_MISSING)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec would hand this on
+            signal.signal(number, signal.SIG_DFL)
         os.execv(named, ["crema", *sys.argv[1:]])
     except ProgramError as error:
         sys.exit(str(error))

@@ -55,6 +55,13 @@ class RequirementsTest(installed.RecordedTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(done.stdout.endswith("crema_hep/bin/crema\n"))
 
+    def test_a_measured_command_gets_signals_as_they_are(self):
+        plain = subprocess.run(
+            ["grep", "SigIgn", "/proc/self/status"], capture_output=True, text=True, check=True
+        ).stdout
+        done = self.run_program(SCRIPT, "run", "-q", "-o", "measured", "--", "grep", "SigIgn", "/proc/self/status")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, plain, ""))
+
     def test_this_glibc_is_known(self):
         printed = subprocess.check_output(["ldd", "--version"], text=True).splitlines()[0]
         version = tuple(map(int, re.search(r"(\d+)\.(\d+)$", printed).groups()))
