@@ -73,7 +73,7 @@ def _failure_arguments(error) -> list:
     elif isinstance(error, SystemExit):
         status = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
     if status == 0:
-        return []
+        return ["--exit-status=0"]
     reason = reason_of(error)
     first = _first_cause(error)
     if first and first != reason:  # it is first, because frameworks wrap it into long texts
@@ -144,11 +144,13 @@ class MetricsCollector:
         self._failure = self._do("stop", self.metrics_backend.stop)
         self._ended_by = _failure_arguments(error)  # runs the exception's code, in which a signal handler may raise
         if self.output_dir is not None and self._failure is None:
-            self._do("save", lambda: self._save(error))
+            self._do("save", self._save)
 
-    def _save(self, error) -> None:
+    def _save(self) -> None:
         path = self.save_measurement(self.output_dir)
-        if error is not None:  # nothing after the block runs, which might print it
+        if any(
+            option.startswith("--failure") for option in self._ended_by
+        ):  # nothing after the block runs, to print it
             say(f"crema: the block failed; crema show {shlex.quote(str(path))} shows what it did until then")
 
     def detach(self) -> None:

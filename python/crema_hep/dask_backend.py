@@ -167,7 +167,9 @@ class Attachment:
 
     def _call(self, operation: str, seconds: float = 2 * CALL_SECONDS, **arguments):
         if self.client.scheduler is None:
-            raise RuntimeError("the client is closed, so what its cluster had cannot be fetched any more")
+            raise RuntimeError(
+                "the client is closed, so what its cluster had cannot be fetched any more: close it after the block"
+            )
         reply = _call_cluster(self.client, getattr(self.client.scheduler, operation), seconds=seconds, **arguments)
         if reply is None:  # Dask's answer for an unknown operation
             raise NotAttached("crema is not on this scheduler any more: attach again")

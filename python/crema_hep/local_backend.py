@@ -173,6 +173,13 @@ class LocalBackend:
         self._stop_ns = time.time_ns()
         self._end()
         self._records = scratch_directory()
+        try:
+            self._copy_records()
+        except OSError as error:
+            reason = f"its records cannot be copied into {self._records} ({error.strerror or error})"
+            raise RuntimeError(f"{reason}: set TMPDIR to a directory with room") from error
+
+    def _copy_records(self) -> None:
         logs = list(pathlib.Path(self._directory).glob("*.jsonl"))
         grown = [log for log in logs if _size_of(log) > self._sizes.get(log, 0)]
         own, left_out = (grown, 0) if self.takes_all else _own_logs(grown)

@@ -1,5 +1,6 @@
 """A measurement: the document that the program `crema` made from records, and its tables."""
 
+import errno
 import html
 import itertools
 import json
@@ -203,27 +204,30 @@ class Measurement:
         return program.run("show", self._named_source, "--width", width, "--color", "never", "-q")
 
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
-        """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.
+        """Copies the measurement to `output_dir/measurement_name` and returns that path.
 
-        Replaces a measurement of that name. Raises FileExistsError if anything else is there, or if `output_dir` is a
-        file.
+        Without a name it is the time, and never replaces another measurement: a second one of that time gets a number.
+        A measurement of the name that is given is replaced. Raises FileExistsError if anything else is there, or if
+        `output_dir` is a file, and OSError if it cannot be written.
         """
         target = pathlib.Path(output_dir, measurement_name or time.strftime("%Y-%m-%d_%H-%M-%S"))
         if target.exists() and not (target / _DOCUMENT).is_file():
             raise FileExistsError(f"crema: {target} exists, and is not a measurement: choose another name")
+        copy = target.with_name(f".{target.name}.{os.getpid()}.{time.time_ns()}")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+            if (self.source / _DOCUMENT).is_file():
+                shutil.copytree(self.source, copy)
+            else:
+                program.run("collect", self._named_source, "-o", copy, "-q")
+            return _moved(copy, target, replace=measurement_name is not None)
         except (FileExistsError, NotADirectoryError) as error:
             raise FileExistsError(f"crema: {target.parent} is not a directory: choose another output_dir") from error
-        copy = target.with_name(f".{target.name}.{time.time_ns()}")
-        if (self.source / _DOCUMENT).is_file():
-            shutil.copytree(self.source, copy)
-        else:
-            program.run("collect", self._named_source, "-o", copy, "-q")
-        if target.exists():
-            shutil.rmtree(target)
-        copy.rename(target)
-        return target
+        except OSError as error:
+            remedy = "save it elsewhere before this program ends: save_measurement(DIRECTORY)"
+            raise OSError(f"crema: {target} cannot be written: {_reason_of(error)}; {remedy}") from error
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
 
     def _repr_html_(self) -> str:
         """The program's summary of the document as it is now, or a plain form and the reason why there is no other."""
@@ -234,6 +238,29 @@ class Measurement:
 
     def __repr__(self):
         return f"<crema measurement {self.run.get('name')!r}: {self.headline}>"
+
+
+def _moved(copy, target, replace) -> pathlib.Path:
+    """Gives the copy its name, or the name with the first number that is free. Returns the path."""
+    name, number = target.name, 1
+    while True:
+        try:
+            if replace and target.exists():
+                shutil.rmtree(target)
+            copy.rename(target)  # replaces nothing but an empty directory
+            return target
+        except OSError as error:
+            if replace or error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+            number += 1
+            target = target.with_name(f"{name}_{number}")
+
+
+def _reason_of(error) -> str:
+    """Why something could not be written; `shutil` has a list of (from, to, reason)."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
+        return str(error.args[0][0][-1])
+    return error.strerror or str(error)
 
 
 def load(path) -> Measurement:

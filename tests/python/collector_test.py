@@ -186,6 +186,16 @@ with crema.MetricsCollector(backend="local", output_dir="of it"):
         (path,) = (self.folder / "of it").iterdir()
         self.assertIn(f"the block failed; crema show '{path.relative_to(self.folder)}' shows", done.stderr)
 
+    def test_a_block_that_leaves_the_program_without_an_error_has_not_failed(self):
+        done = self.run_program("""
+import sys
+import crema_hep as crema
+with crema.MetricsCollector(backend="local", output_dir="of it"):
+    sys.exit()
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len([*(self.folder / "of it").iterdir()]), 1)
+
     def test_a_block_that_an_exception_leaves_failed(self):
         done = self.run_program(self.BLOCK)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -197,7 +207,7 @@ with crema.MetricsCollector(backend="local", output_dir="of it"):
                 ["failed", 1, "MemoryError: the analysis ? died here"],
                 ["failed", 130, "KeyboardInterrupt"],
                 ["failed", 3, "SystemExit: 3"],
-                ["finished", None, ""],
+                ["finished", 0, ""],
                 ["failed", 1, "RuntimeError: " + 26 * "x"],
             ],
         )

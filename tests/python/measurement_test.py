@@ -162,6 +162,33 @@ facts = [str(path) == str(again), metrics == measurement.metrics == collector.me
         self.facts_of('run(crema.MetricsCollector(backend="local", output_dir="out"))')
         self.assertEqual(len(list(self.folder.glob("out/*/measurement.json"))), 1)
 
+    def test_measurements_of_one_second_are_all_kept(self):
+        done = self.run_program("""
+import time
+import crema_hep as crema
+time.strftime = lambda form: "2026-11-30_14-02-41"
+for run in range(3):
+    with crema.MetricsCollector(backend="local", name=f"run{run}", output_dir="runs"):
+        pass
+print(*sorted(crema.load(path).run["name"] for path in crema.measurement.pathlib.Path("runs").iterdir()))
+""")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "run0 run1 run2\n", ""))
+
+    def test_what_cannot_be_written_says_where_and_what_to_do(self):
+        done = self.run_program("""
+import pathlib, shutil
+import crema_hep as crema
+with crema.MetricsCollector(backend="local", output_dir="runs") as collector:
+    shutil.copytree = lambda source, target: pathlib.Path("runs/missing/x").write_text("")
+print(*pathlib.Path("runs").iterdir())
+""")
+        self.assertEqual((done.returncode, done.stdout), (0, "\n"))
+        self.assertRegex(
+            done.stderr,
+            r"cannot save the measurement: runs/\S* cannot be written: No such file or directory; save it elsewhere "
+            r"before this program ends: save_measurement\(DIRECTORY\)",
+        )
+
     def test_what_stands_there_already_is_not_replaced(self):
         (self.folder / "out/mine").mkdir(parents=True)
         facts = self.facts_of("""
