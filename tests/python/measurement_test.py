@@ -162,6 +162,24 @@ facts = [str(path) == str(again), metrics == measurement.metrics == collector.me
         self.facts_of('run(crema.MetricsCollector(backend="local", output_dir="out"))')
         self.assertEqual(len(list(self.folder.glob("out/*/measurement.json"))), 1)
 
+    def test_chunks_that_a_living_process_summed_are_measured(self):
+        done = self.run_program(
+            """
+import crema_hep as crema
+with crema.MetricsCollector(backend="local") as collector:
+    for run in range(2000):
+        with crema.TrackMetrics("d", "f", run, run + 1, events=1):
+            pass
+warnings = [line for line in collector.measurement.quality["warnings"] if "summed" in line]
+print(collector.metrics["num_chunks"], collector.metrics["total_events"], *warnings)
+""",
+            CREMA_MAX_LOG_BYTES="100000",
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(
+            done.stdout, r"^2000 2000 \d+ of 2000 chunks .* for processes that have ended, and lack what others"
+        )
+
     def test_measurements_of_one_second_are_all_kept(self):
         done = self.run_program("""
 import time

@@ -32,8 +32,9 @@ void Disable() noexcept;
 /// Whether recording is on.
 bool Enabled() noexcept;
 
-/// Writes what is kept per process (a `sample` line with the sections outside chunks), and asks the disk to keep all
-/// that was written (fdatasync(2)). Chunk records need no flush: each is written when its chunk ends.
+/// Writes what is kept per process (a `sample` line with the sections outside chunks; sums of chunks without lines, as
+/// long as half of the room for them is left), and asks the disk to keep all that was written (fdatasync(2)). Chunk
+/// records need no flush: each is written when its chunk ends.
 void Flush() noexcept;
 
 #ifdef CREMA_COMPILED_OUT

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t kFirstSlots = 16;
 
-constexpr std::int64_t kIntervalNanoseconds = 10000000000;
 /// A row is expected to take so many bytes of the log's room, when it is written three times.
 constexpr std::uint64_t kRoomOfRow = 6144;
 constexpr std::uint64_t kFewestRows = 1;
@@ -361,10 +360,10 @@ ChunkLog* LogForChunk(Recorder* recorder, ThreadState* thread) noexcept {
   return thread->log;
 }
 
-bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
+bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns, std::int64_t early_ns) noexcept {
   bool is_due = false;
   for (ChunkLog* log = recorder; log != nullptr; log = log->next.load(std::memory_order_acquire)) {
-    if (!log->sums.IsDue(now_ns)) continue;
+    if (!log->sums.IsDue(now_ns + early_ns)) continue;
     is_due = true;
     log->sums.WriteWhenDue(recorder, &log->log, now_ns);
   }

@@ -85,9 +85,10 @@ struct Recorder;
 /// datasets go into a row called `(other)`. Any thread may call it; a chunk takes its lock once.
 class ChunkSums {
  public:
+  static constexpr std::int64_t kIntervalNanoseconds = 10000000000;  ///< while the log has half of its room left
   /// Adds a chunk whose line could not be written.
   void Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) noexcept;
-  /// Writes what has changed: 10 s after the last time as long as the log has half of its room left, then less often.
+  /// Writes what has changed; it is due again after `kIntervalNanoseconds`, or later where the log has less room left.
   void WriteWhenDue(Recorder* recorder, LogFile* log, std::int64_t now_ns) noexcept;
   /// Writes what has changed, before the log's end whatever room is left. What cannot be written then is lost.
   void WriteLast(Recorder* recorder, LogFile* log) noexcept { Write(recorder, log, MonotonicNanoseconds(), true); }

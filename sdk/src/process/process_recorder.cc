@@ -132,9 +132,9 @@ std::int64_t Following(std::int64_t time_ns, double interval_seconds) {
 }
 
 /// On a log that is stopped samples come as seldom as sums.
-void SampleOrSum(Recorder* recorder) {
+void SampleOrSum(Recorder* recorder, std::int64_t early_ns = 0) {
   const std::int64_t now_ns = MonotonicNanoseconds();
-  if (WriteSumsWhenDue(recorder, now_ns) || !recorder->log.limits().is_stopped()) WriteSample(recorder);
+  if (WriteSumsWhenDue(recorder, now_ns, early_ns) || !recorder->log.limits().is_stopped()) WriteSample(recorder);
   if (TaskTable* const tasks = recorder->tasks.load()) tasks->WriteWhenDue(recorder, now_ns);
   recorder->stacks.WriteWhenDue(recorder, now_ns);
   WriteAllocationsWhenDue(recorder, now_ns);
@@ -513,10 +513,9 @@ void Flush() noexcept {
   const internal::ErrnoAndCancelGuard guard;
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
-  internal::WriteSample(recorder);
+  internal::SampleOrSum(recorder, internal::ChunkSums::kIntervalNanoseconds);
   internal::WriteAllocations(recorder, false);
   internal::WriteGpu(recorder, false);
-  internal::WriteSumsWhenDue(recorder, internal::MonotonicNanoseconds());
   if (internal::TaskTable* const tasks = recorder->tasks.load()) tasks->Write(recorder, false);
   recorder->stacks.Write(recorder);
   for (internal::ChunkLog* log = recorder; log != nullptr; log = log->next.load()) log->log.Sync();

@@ -242,8 +242,8 @@ struct Recorder : ChunkLog {
 /// The log of a chunk that the thread is about to begin: the recorder's first, unless the thread moved to another one.
 ChunkLog* LogForChunk(Recorder* recorder, ThreadState* thread) noexcept;
 
-/// Writes the sums of all logs that are due; false: none were.
-bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
+/// Writes the sums of all logs that are due, or will be in `early_ns`; false: none were.
+bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns, std::int64_t early_ns = 0) noexcept;
 
 /// Opens the log of this process and writes who it is. False, with errno set, where it cannot be opened.
 bool OpenLog(Recorder* recorder) noexcept;

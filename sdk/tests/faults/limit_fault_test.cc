@@ -175,6 +175,42 @@ TEST(LimitFault, AKilledProcessLosesTheSumsOfTenSeconds) {
   EXPECT_GT(run.logs[0].sums.size(), 1u);
 }
 
+/// Fault [disk]: a process that sums its chunks calls `Flush` and is killed
+/// Program: nothing else
+/// Recorded: all chunks that had ended before
+TEST(LimitFault, AKilledProcessThatFlushedLosesNothing) {
+  const FaultRun run = RunWithFault(NewDirectory(),
+                                    [&] {
+                                      RecordChunks(500);
+                                      Flush();
+                                      RecordChunks(500);
+                                      Flush();
+                                      raise(SIGKILL);
+                                    },
+                                    {{"CREMA_MAX_LOG_BYTES", "60000"}});
+  EXPECT_EQ(run.child.signal, SIGKILL);
+  ASSERT_EQ(run.logs.size(), 1u);
+  EXPECT_GT(SummedChunks(run.logs[0]), 0);
+  EXPECT_EQ(SummedChunks(run.logs[0]) + static_cast<std::int64_t>(run.logs[0].chunks.size()), 1000);
+}
+
+/// Fault [disk]: a process that sums its chunks calls `Flush` after each of them
+/// Program: nothing else
+/// Recorded: everything; the sums leave room for the end
+TEST(LimitFault, FlushesLeaveRoomForTheEnd) {
+  const FaultRun run = RunWithFault(NewDirectory(),
+                                    [] {
+                                      for (int i = 0; i < 1000; ++i) {
+                                        RecordChunks(1);
+                                        Flush();
+                                      }
+                                    },
+                                    {{"CREMA_MAX_LOG_BYTES", "60000"}});
+  ASSERT_EQ(run.logs.size(), 1u);
+  EXPECT_EQ(SummedChunks(run.logs[0]) + static_cast<std::int64_t>(run.logs[0].chunks.size()), 1000);
+  EXPECT_LE(std::filesystem::file_size(run.logs[0].path), 60000u);
+}
+
 /// Fault [disk]: the program itself goes beyond `RLIMIT_FSIZE`
 /// Program: nothing; `SIGXFSZ` kills it as ever
 /// Recorded: what came before
