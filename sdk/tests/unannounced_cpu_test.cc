@@ -20,6 +20,7 @@
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/refused_calls.h"
+#include "sdk/tests/shared_value.h"
 
 namespace crema {
 namespace testing {
@@ -108,6 +109,49 @@ TEST(UnannouncedCpu, IsNotThatOfAThreadThatAlsoRunsBetweenChunks) {
   for (const ChunkLine& chunk : log.chunks) given += chunk.unannounced_cpu_ns.value_or(0);
   EXPECT_GT(OfEnd(log, "alone_cpu_ns"), kLoad / 10);  // a busy machine gives the thread a part of a CPU
   EXPECT_LT(given, OfEnd(log, "alone_cpu_ns") / 2);   // and its rate varies
+}
+
+/// What chunks of 20 ms were given of a library's thread that computes in them, and spins for 25 ms after each, of what
+/// it used in them. Pauses take `pause_ns`.
+double GivenOfASpinningThread(std::int64_t pause_ns) {
+  const SharedValue<std::int64_t> used_ns;
+  const RecordLog log = Recorded([&] {
+    std::atomic<std::int64_t> until_ns{0};
+    std::atomic<bool> is_over{false};
+    std::atomic<clockid_t> clock{0};
+    std::thread library([&] {
+      clockid_t own = 0;
+      pthread_getcpuclockid(pthread_self(), &own);
+      clock = own;
+      while (!is_over) {
+        if (WallNs() > until_ns) Sleep(100000);
+      }
+    });
+    while (clock == 0) Sleep(1000000);
+    for (int i = 0; i < 30; ++i) {
+      {
+        TrackMetrics metrics("ttbar");
+        const std::int64_t before_ns = ClockNs(clock);
+        until_ns = WallNs() + 45000000;
+        Sleep(20000000);
+        *used_ns += ClockNs(clock) - before_ns;
+      }
+      Sleep(pause_ns);
+    }
+    is_over = true;
+    library.join();
+  });
+  std::int64_t given_ns = 0;
+  for (const ChunkLine& chunk : log.chunks) given_ns += chunk.unannounced_cpu_ns.value_or(0);
+  return static_cast<double>(given_ns) / static_cast<double>(*used_ns);
+}
+
+TEST(UnannouncedCpu, OfAThreadThatSpinsAfterItsWorkIsTheChunks) {
+  for (const std::int64_t pause_ns : {0, 3000000, 60000000, 150000000}) {
+    const double given = GivenOfASpinningThread(pause_ns);
+    EXPECT_GT(given, 0.8) << pause_ns;
+    EXPECT_LT(given, 1.1) << pause_ns;
+  }
 }
 
 TEST(UnannouncedCpu, IsNobodysWhileSeveralChunksAreOpen) {

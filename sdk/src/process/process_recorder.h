@@ -128,6 +128,8 @@ enum class OpenThen : std::uint8_t {
 struct UnannouncedTime {
   std::int64_t cpu_ns = 0;
   std::int64_t wall_ns = 0;
+
+  double Rate() const noexcept { return wall_ns > 0 ? static_cast<double>(cpu_ns) / static_cast<double>(wall_ns) : 0; }
 };
 
 /// Threads without guards, as a library starts them, have no chunk; but while one chunk is open alone, what they and
@@ -162,6 +164,8 @@ class UnannouncedCpu {
   void TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept;
   /// What threads that also compute while no chunk is open, as a logger does, use in such a time: it is no chunk's.
   std::int64_t Background(std::int64_t wall_ns) const noexcept;
+  /// `cpu_ns` was used in a pause of `wall_ns` between two chunks.
+  void LearnBackground(std::int64_t cpu_ns, std::int64_t wall_ns) noexcept;
   /// With the mutex held.
   void Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcept;
 
@@ -179,6 +183,7 @@ class UnannouncedCpu {
   ChunkState* chunk_ = nullptr;  ///< the one that is open
   std::uint64_t generation_ = 0;
   UnannouncedTime times_[3];
+  UnannouncedTime background_;  ///< of pauses, without the time in which a library may spin
 };
 
 /// Nobody counts allocations, or what GPUs do.

@@ -134,18 +134,26 @@ void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcep
   if (more_ns.has_value()) {
     time.cpu_ns += *more_ns;
     time.wall_ns += now_ns - last_time_ns_;
+    if (open == OpenThen::kNothing) LearnBackground(*more_ns, now_ns - last_time_ns_);
   }
   last_cpu_ns_ = cpu_ns;
   last_children_ns_ = children_ns;
   last_time_ns_ = now_ns;
 }
 
+void UnannouncedCpu::LearnBackground(std::int64_t cpu_ns, std::int64_t wall_ns) noexcept {
+  constexpr std::int64_t kLeastNs = 15000000;  // the rate of a shorter pause says nothing
+  // After its work a library's thread spins for more, as those of OpenBLAS do for some 25 ms. So at first the threads
+  // of the chunks may go on.
+  const std::int64_t spun_ns = std::min<std::int64_t>(30000000, wall_ns / 2);
+  if (wall_ns < kLeastNs) return;
+  background_.cpu_ns += cpu_ns - static_cast<std::int64_t>(times_[static_cast<int>(OpenThen::kOneChunk)].Rate() *
+                                                           static_cast<double>(spun_ns));
+  background_.wall_ns += wall_ns - spun_ns;
+}
+
 std::int64_t UnannouncedCpu::Background(std::int64_t wall_ns) const noexcept {
-  constexpr std::int64_t kLeastNs = 10000000;  // the rate of a shorter time says nothing
-  const UnannouncedTime& outside = times_[static_cast<int>(OpenThen::kNothing)];
-  if (outside.wall_ns < kLeastNs) return 0;
-  const double rate = static_cast<double>(outside.cpu_ns) / static_cast<double>(outside.wall_ns);
-  return static_cast<std::int64_t>(rate * static_cast<double>(wall_ns));
+  return static_cast<std::int64_t>(std::max(0.0, background_.Rate()) * static_cast<double>(wall_ns));
 }
 
 void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {
