@@ -84,7 +84,7 @@ def decorated(function, pass_=None):
     what = _what_is_not_measured(function)
     if what:
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        warn(f"crema: {name} is {what}, and @track_metrics makes no chunk of it: use TrackMetrics in its body")
+        warn(f"crema: {name} is {what}, and @track_metrics makes no chunk of it: use TrackMetrics{_where(what)}")
         return function
     if hasattr(type(function), "__get__"):
         return _with_methods_of(function, _wrapped(function, pass_))
@@ -117,6 +117,13 @@ def _what_is_not_measured(function) -> str:
         if kind(function) or kind(call):
             return what
     return ""
+
+
+def _where(what) -> str:
+    """Where a chunk of such a function belongs: coroutines of one thread take turns, and chunks of a thread do not."""
+    if "corout" in what or "async" in what:
+        return " in its body, around a part without await"
+    return " in its body, around a part without yield" if "generator" in what else " in its body"
 
 
 def _wrapped(function, pass_):
@@ -153,7 +160,7 @@ def warn_of_lazy_result(function, result) -> None:
     if isinstance(result, _LAZY_RESULTS):
         name = getattr(function, "__qualname__", "the function")
         kind = type(result).__name__
-        warn(f"crema: {name} returned a {kind}, whose work is not in its chunk: use TrackMetrics in its body")
+        warn(f"crema: {name} returned a {kind}, whose work is not in its chunk: use TrackMetrics{_where(kind)}")
 
 
 def run_as_chunk(function, arguments, named, pass_=None):

@@ -360,8 +360,8 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
     reading.AddProblem(path, std::string(file.status().message()) + "; what was read so far is used");
   }
   if (reading.lines == 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}:1: empty; `crema run` was killed before its first line, remove the file", path));
+    return absl::InvalidArgumentError(fmt::format(
+        "{}:1: empty; `crema run` was killed before its first line, or its disk was full; remove the file", path));
   }
   return reading;
 }
