@@ -73,14 +73,10 @@ void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
                                                           : fmt::format("{} ({})", WordsOf(reason), chunks));
     }
     const int64_t attempts = figures.totals.counts.num_attempts;
-    const bool have_ended =
-        absl::c_all_of(figures.findings.processes.end_of_log, [](const LogEnd& end) { return end.chunks.has_value(); });
     warnings.push_back(fmt::format(
-        "{} of {} chunks were summed, because {}: totals are exact{}; quantiles, stragglers, fits, columns, lists and "
-        "timelines of chunks are of the other {}",
-        sums.chunks, attempts, fmt::join(reasons, "; "),
-        have_ended ? "" : " for processes that have ended, and lack what others summed since they last wrote sums",
-        attempts - sums.chunks));
+        "{} of {} chunks were summed, because {}: totals are exact for processes that have ended; quantiles, "
+        "stragglers, fits, columns, lists and timelines of chunks are of the other {}",
+        sums.chunks, attempts, fmt::join(reasons, "; "), attempts - sums.chunks));
   }
   WarnIf(figures.findings.processes.summed_chunks - sums.chunks,
          "{} more chunks were summed whose sums could not be read", warnings);
