@@ -330,6 +330,8 @@ enum Code : int64_t {
   kReconnected = 23,
   kReconnectFailed = 24,
 };
+constexpr Code kOfExecutions[] = {kCheckpointed, kEvicted,      kTerminated,  kImageSize,      kSuspended,
+                                  kUnsuspended,  kDisconnected, kReconnected, kReconnectFailed};
 constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
 constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
 constexpr int64_t kHeldByUser = 1;
@@ -408,6 +410,7 @@ class CondorJobs {
     }
     Job& job = same.back();
     job.last_ns = std::max(job.last_ns, event.time_ns);
+    if (absl::c_linear_search(kOfExecutions, event.code)) AddUnseenExecution(event, &job);
     switch (event.code) {
       case kExecute: {
         Stop(event, /*is_lost=*/true, "it was executed again, and its log does not say how the earlier execution ended",
@@ -421,7 +424,6 @@ class CondorJobs {
         return true;
       }
       case kEvicted: {
-        AddUnseenExecution(event, &job);
         const bool is_queued_again = absl::c_any_of(event.lines, [](const std::string& line) {
           return absl::StrContains(line, "terminated and was requeued");
         });
@@ -430,7 +432,6 @@ class CondorJobs {
         return true;
       }
       case kTerminated: {
-        AddUnseenExecution(event, &job);
         const auto end = EndOf(event);
         const bool is_killed = end.has_value() && end->second;
         if (!job.executions.empty() && end.has_value() && end->first != 0) job.executions.back().failed = true;
@@ -441,15 +442,7 @@ class CondorJobs {
         job.is_over = true;
         return true;
       }
-      case kCheckpointed:
-      case kSuspended:
-      case kUnsuspended:
-      case kDisconnected:
-      case kReconnected:
-        AddUnseenExecution(event, &job);
-        return true;
       case kImageSize: {
-        AddUnseenExecution(event, &job);
         const std::optional<int64_t> resident = Figure(event, "ResidentSetSize");
         if (job.executions.empty() || resident.value_or(0) <= 0) return true;
         ClusterWorkerFact& worker = job.executions.back().worker;
@@ -466,7 +459,6 @@ class CondorJobs {
         job.queued_ns = event.time_ns;
         return true;
       case kReconnectFailed:
-        AddUnseenExecution(event, &job);
         Stop(event, true, "the connection to its node was lost", &job);
         job.queued_ns = event.time_ns;
         return true;
