@@ -158,8 +158,8 @@ constexpr MetricEntry kWorkerMetrics[] = {
      "counts once. run.allocated_cores_source says which.",
      "no process said how many CPUs it was granted"},
     {"peak_memory_bytes", "", "B", "Peak memory of a worker",
-     "Largest resident memory of one worker: the kernel's peak where that is known, at least the largest sample; "
-     "without both, the largest peak that a batch system counted for a job.",
+     "Largest resident memory of one worker: the kernel's peak where that is known, at least the largest sample and "
+     "the largest peak that a batch system counted for a job.",
      kNoSamples},
     {"peak_total_memory_bytes", "", "B", "Peak memory of all workers",
      "Largest sum over live workers at one instant, at least the peak of one. Under `crema run` it is at most "

@@ -54,10 +54,10 @@ void FoldAlike(std::vector<std::string>* lines) {
 /// What a batch system counted where crema did not.
 void SetCountedByBatchSystem(RunFigures& figures) {
   double cpu_seconds = 0, core_seconds = 0;
-  std::optional<int64_t> peak_bytes;
+  std::optional<double> peak_bytes;
   for (const WorkerLife& life : figures.workers) {
     const ProcessRow& process = figures.findings.processes.processes[life.process];
-    peak_bytes = std::max(peak_bytes, process.engine_peak_memory_bytes);
+    peak_bytes = std::max<std::optional<double>>(peak_bytes, process.engine_peak_memory_bytes);
     if (!process.is_job || !process.engine_cpu_ns.has_value() || life.stop_ns <= life.start_ns) continue;
     if (!process.declared_threads.has_value()) continue;  // of how many core-seconds?
     cpu_seconds += static_cast<double>(*process.engine_cpu_ns) / 1e9;
@@ -69,9 +69,8 @@ void SetCountedByBatchSystem(RunFigures& figures) {
   } else if (!figures.tree.has_value()) {
     metrics.SetNull("job_cpu_efficiency", "the batch system's log has no CPU time of jobs whose cores it gives");
   }
-  if (peak_bytes.has_value() && !metrics.Number("peak_memory_bytes").has_value()) {
-    metrics.Set("peak_memory_bytes", *peak_bytes);
-  }
+  // Samples are rare, and one that is early misses what came later.
+  if (peak_bytes > metrics.Number("peak_memory_bytes")) metrics.Set("peak_memory_bytes", *peak_bytes);
 }
 
 /// Those of the processor's tasks; of all, where nobody said which those are.
