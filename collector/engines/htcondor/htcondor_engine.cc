@@ -334,7 +334,7 @@ constexpr Code kOfExecutions[] = {kCheckpointed, kEvicted,      kTerminated,  kI
                                   kUnsuspended,  kDisconnected, kReconnected, kReconnectFailed};
 constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
 constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
-constexpr int64_t kHeldByUser = 1;
+constexpr int64_t kHeldByUser = 1, kHeldByPolicy = 3, kHeldBySystemPolicy = 26;
 constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
 constexpr size_t kMostReason = 120;           // bytes
 constexpr int64_t kMostCores = 1'000'000'000;
@@ -368,11 +368,16 @@ int64_t HoldCode(const CondorEvent& event) {
   return 0;
 }
 
-/// `held, out of memory: Docker job has gone over memory limit of 2048 Mb`.
+/// `held, out of memory: Docker job has gone over memory limit of 2048 Mb`. A policy with `||` does not say which of
+/// its conditions was true, and a path only names a file.
 std::string WhyHeld(const CondorEvent& event) {
   const std::string reason = event.lines.empty() || event.lines[0].substr(0, 5) == "Code " ? "" : event.lines[0];
+  const int64_t code = HoldCode(event);
+  const bool is_policy = code == kHeldByPolicy || code == kHeldBySystemPolicy;
+  const bool is_sure =
+      !absl::StrContains(reason, "||") && (is_policy || (code == 0 && !absl::StrContains(reason, "/")));
   const bool is_memory =
-      HoldCode(event) == kHeldForMemory || absl::StrContains(absl::AsciiStrToLower(reason), "memory");
+      code == kHeldForMemory || (is_sure && absl::StrContains(absl::AsciiStrToLower(reason), "memory"));
   const std::string what = is_memory ? "held, out of memory" : "held";
   return reason.empty() ? what : CutText(fmt::format("{}: {}", what, reason), kMostReason);
 }

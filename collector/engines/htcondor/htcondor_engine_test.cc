@@ -102,6 +102,19 @@ TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
       << "by its user";
   EXPECT_EQ(why("012" + at + "Job was held.\n\tGone over\n\tCode 34 Subcode 0\n...\n"),
             "lost: held, out of memory: Gone over");
+  const auto held = [&](const std::string& reason, int code) {
+    return why("012" + at + "Job was held.\n\t" + reason + "\n\tCode " + std::to_string(code) + " Subcode 0\n...\n");
+  };
+  EXPECT_THAT(held("The job attribute PeriodicHold expression 'MemoryUsage > 2000' evaluated to TRUE", 3),
+              HasSubstr("held, out of memory: "));
+  EXPECT_THAT(held("Memory usage is above what was asked for", 26), HasSubstr("held, out of memory: "));
+  EXPECT_THAT(held("Docker job has gone over memory limit of 2048 Mb", 0), HasSubstr("held, out of memory: "));
+  EXPECT_EQ(held("reading from file /x/out_memory.root: no such file", 12),
+            "lost: held: reading from file /x/out_memory.root: no such file");
+  EXPECT_EQ(held("Failed to execute '/x/memory/run.sh'", 6), "lost: held: Failed to execute '/x/memory/run.sh'");
+  EXPECT_EQ(held("Failed to execute '/x/memory/run.sh'", 0), "lost: held: Failed to execute '/x/memory/run.sh'");
+  EXPECT_EQ(held("'(RemoteWallClockTime > 3600) || (MemoryUsage > RequestMemory)' is true", 3),
+            "lost: held: '(RemoteWallClockTime > 3600) || (MemoryUsage > RequestMemory)' is true");
   EXPECT_EQ(why("007" + at + "Shadow exception!\n\tAssertion\n\t0  -  Run Bytes Sent By Job\n...\n"),
             "lost: shadow exception: Assertion");
   EXPECT_EQ(why("009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n"),
