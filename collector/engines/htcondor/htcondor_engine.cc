@@ -335,6 +335,8 @@ constexpr Code kOfExecutions[] = {kCheckpointed, kEvicted,      kTerminated,  kI
 constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
 constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
 constexpr int64_t kHeldByUser = 1, kHeldByPolicy = 3, kHeldBySystemPolicy = 26;
+/// A reason may be the user's own, or DAGMan's, which removes its jobs when its user removes it.
+constexpr std::string_view kRemovedByUser[] = {"condor_rm", "(by user ", "OtherJobRemoveRequirements", "DAG Removed"};
 constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
 constexpr size_t kMostReason = 120;           // bytes
 constexpr int64_t kMostCores = 1'000'000'000;
@@ -360,6 +362,8 @@ std::string HostOf(const CondorEvent& event) {
   return std::string(address.substr(0, address.find_first_of(":?>")));
 }
 
+std::string FirstLine(const CondorEvent& event) { return event.lines.empty() ? "" : ": " + event.lines[0]; }
+
 int64_t HoldCode(const CondorEvent& event) {
   for (const std::string_view line : event.lines) {
     if (line.substr(0, 5) != "Code ") continue;
@@ -371,15 +375,14 @@ int64_t HoldCode(const CondorEvent& event) {
 /// `held, out of memory: Docker job has gone over memory limit of 2048 Mb`. A policy with `||` does not say which of
 /// its conditions was true, and a path only names a file.
 std::string WhyHeld(const CondorEvent& event) {
-  const std::string reason = event.lines.empty() || event.lines[0].substr(0, 5) == "Code " ? "" : event.lines[0];
+  const std::string reason = absl::StartsWith(FirstLine(event), ": Code ") ? "" : FirstLine(event);
   const int64_t code = HoldCode(event);
   const bool is_policy = code == kHeldByPolicy || code == kHeldBySystemPolicy;
   const bool is_sure =
       !absl::StrContains(reason, "||") && (is_policy || (code == 0 && !absl::StrContains(reason, "/")));
   const bool is_memory =
       code == kHeldForMemory || (is_sure && absl::StrContains(absl::AsciiStrToLower(reason), "memory"));
-  const std::string what = is_memory ? "held, out of memory" : "held";
-  return reason.empty() ? what : CutText(fmt::format("{}: {}", what, reason), kMostReason);
+  return CutText((is_memory ? "held, out of memory" : "held") + reason, kMostReason);
 }
 
 /// `Abnormal termination (signal 9)`, `Normal termination (return value 3)`: the number, and whether it was a signal.
@@ -459,22 +462,24 @@ class CondorJobs {
         return true;
       }
       case kShadowException:
-        Stop(event, true, CutText("shadow exception" + (event.lines.empty() ? "" : ": " + event.lines[0]), kMostReason),
+      case kReconnectFailed:
+        Stop(event, true,
+             event.code == kReconnectFailed ? "the connection to its node was lost"
+                                            : CutText("shadow exception" + FirstLine(event), kMostReason),
              &job);
         job.queued_ns = event.time_ns;
         return true;
-      case kReconnectFailed:
-        Stop(event, true, "the connection to its node was lost", &job);
-        job.queued_ns = event.time_ns;
-        return true;
-      case kAborted:
-        job.reason = CutText("removed" + (event.lines.empty() ? "" : ": " + event.lines[0]), kMostReason);
+      case kAborted: {
+        const std::string why = FirstLine(event);
+        const auto names = [&why](std::string_view who) { return why.find(who) != why.npos; };
+        job.reason = CutText("removed" + why, kMostReason);
         // Whoever removes a job that was held for a fault only tidies up.
-        job.is_ended_by_user = absl::StrContains(job.reason, "condor_rm") &&
-                               (job.executions.empty() || !job.is_held || job.is_held_by_user);
+        job.is_ended_by_user =
+            absl::c_any_of(kRemovedByUser, names) && (job.executions.empty() || !job.is_held || job.is_held_by_user);
         Stop(event, !job.is_ended_by_user, job.reason, &job);
         job.is_over = true;
         return true;
+      }
       case kHeld:
         job.reason = WhyHeld(event);
         job.is_held_by_user = HoldCode(event) == kHeldByUser || absl::StrContains(job.reason, "condor_hold");

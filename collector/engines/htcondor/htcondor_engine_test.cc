@@ -119,6 +119,13 @@ TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
             "lost: shadow exception: Assertion");
   EXPECT_EQ(why("009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n"),
             "left: removed: via condor_rm (by user ana)");
+  for (const std::string by : {"wrong input (by user ana)", "Python-initiated action. (by user ana)",
+                               "removed because <OtherJobRemoveRequirements = DAGManJobId =?= 7> fired when job (7.0)",
+                               "DAG Removed: User removed scheduler universe job"}) {
+    EXPECT_EQ(why("009" + at + "Job was aborted.\n\t" + by + "\n...\n"), "left: removed: " + by);
+  }
+  EXPECT_THAT(why("009" + at + "Job was aborted.\n\t" + std::string(200, 'x') + " (by user ana)\n...\n"),
+              HasSubstr("left: removed: xxx"));
   EXPECT_EQ(why("009" + at + "Job was aborted.\n\tThe job attribute PeriodicRemove evaluated to TRUE\n...\n"),
             "lost: removed: The job attribute PeriodicRemove evaluated to TRUE");
   EXPECT_EQ(why("005" + at + "Job terminated.\n\t(0) Abnormal termination (signal 9)\n...\n"),
