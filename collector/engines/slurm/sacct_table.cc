@@ -32,7 +32,7 @@ std::string_view Cut(std::string_view* text, char separator) {
   return before;
 }
 
-/// `prefix[01-03,7]suffix`. False if the text has another form, or stands for too many names.
+/// `prefix[01-03,7,10-20:5]suffix`. False if the text has another form, or stands for too many names.
 bool AddNodes(std::string_view name, size_t most, std::vector<std::string>* nodes) {
   const size_t open = name.find('[');
   if (open == name.npos) {
@@ -45,12 +45,13 @@ bool AddNodes(std::string_view name, size_t most, std::vector<std::string>* node
   if (after.find('[') != after.npos) return false;  // names of several dimensions
   std::string_view ranges = name.substr(open + 1, close - open - 1);
   while (!ranges.empty()) {
-    std::string_view last = Cut(&ranges, ',');
+    std::string_view step = Cut(&ranges, ',');
+    std::string_view last = Cut(&step, ':');
     const std::string_view first = Cut(&last, '-');
-    const std::optional<int64_t> from = Whole(first);
+    const std::optional<int64_t> from = Whole(first), by = step.empty() ? 1 : Whole(step);
     const std::optional<int64_t> to = last.empty() ? from : Whole(last);
-    if (!from.has_value() || !to.has_value() || *to < *from) return false;
-    for (int64_t number = *from; number <= *to; ++number) {
+    if (!from.has_value() || !to.has_value() || *to < *from || by.value_or(0) < 1) return false;
+    for (int64_t number = *from; number <= *to; number += *by) {
       nodes->push_back(fmt::format("{}{:0{}}{}", before, number, first.size(), after));
       if (nodes->size() > most) return false;
     }
@@ -88,17 +89,17 @@ struct Rows {
   }
 };
 
-/// `82`, `82_3`, `82_[4-9%2]`, `82+1`, and steps of these: `82.batch`, `82.0`. A table cuts what is too wide:
+/// `82`, `82_3`, `82_[4-9:2%2]`, `82+1`, and steps of these: `82.batch`, `82.0`. A table cuts what is too wide:
 /// `82.bat+`.
 bool IsJobId(std::string_view text) {
   constexpr size_t kMostDigits = 8;  // longer ones are times
   const size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
   if (digits == 0 || digits > kMostDigits) return false;
   text.remove_prefix(digits);
-  const size_t dot = text.find('.');
+  const size_t dot = text.find('.', text.find(']') + 1);
   const std::string_view place = text.substr(0, dot), step = dot == text.npos ? "0" : text.substr(dot + 1);
   if (!place.empty() && (place.size() == 1 || (place[0] != '_' && place[0] != '+') ||
-                         place.substr(1).find_first_not_of("0123456789[]-,%") != place.npos)) {
+                         place.substr(1).find_first_not_of("0123456789[]-,%:.") != place.npos)) {
     return false;
   }
   return !step.empty() && step.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz+") == step.npos;

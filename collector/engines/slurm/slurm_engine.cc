@@ -126,7 +126,7 @@ class SacctJobs {
     std::string_view name = row["JobID"];
     std::string_view raw = row["JobIDRaw"];
     if (name.empty()) name = raw;
-    const size_t dot = name.find('.');
+    const size_t dot = name.find('.', name.find(']') + 1);  // `40_[3-10,12,...]` is cut, and has no step
     const std::string_view step = dot == name.npos ? std::string_view() : name.substr(dot + 1);
     name = name.substr(0, dot);
     const bool is_state = row["State"].empty() || !SacctState(row["State"]).empty();
@@ -282,7 +282,7 @@ class SacctJobs {
     constexpr size_t kMost = 4'000'000;
     std::set<std::string> counted;
     for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {  // the last row holds
-      const size_t open = job->name.find('['), close = job->name.find_first_of("%]", open);
+      const size_t open = job->name.find('['), close = job->name.find_first_of("%].", open);
       if (open == job->name.npos || close == job->name.npos) continue;
       const std::vector<std::string> names = SacctNodes(job->name.substr(0, close) + "]", kMost);
       job->stands_for = absl::c_count_if(names, [&](const std::string& name) {
@@ -312,6 +312,11 @@ class SacctJobs {
       cluster.never_began_jobs = job.stands_for;
       cluster.never_began =
           last.reason.empty() || last.reason == "None" ? last.state : fmt::format("{}: {}", last.state, last.reason);
+      if (job.name.find("...") != job.name.npos) {
+        cluster.complaints.push_back(cluster.address +
+                                     ": sacct cut the list of its places, so crema counts too few jobs; "
+                                     "`sacct --array` has them all");
+      }
       return cluster;
     }
     cluster.first_ns = *session.begin_ns;

@@ -173,6 +173,20 @@ TEST(Slurm, JobsOfAnArrayAreKnownByTheirRawNumbers) {
   EXPECT_THAT(without.clusters[0].complaints.at(0), HasSubstr("JobIDRaw"));
 }
 
+TEST(Slurm, PlacesOfAnArrayMayHaveAStepOrBeCut) {
+  const auto waiting = [](const std::string& places) {
+    const std::string row = "|PENDING|Unknown|Unknown\n";
+    return Read("JobID|State|Start|End\n40_1|COMPLETED|100|130\n40_[" + places + "]" + row).clusters.at(1);
+  };
+  EXPECT_EQ(waiting("3-9:2").never_began_jobs, 4);
+  EXPECT_EQ(waiting("0-20:5%2").never_began_jobs, 5);
+  EXPECT_EQ(waiting("3-9:2").complaints.size(), 0u);
+  for (const char* cut : {"3-10,12,14,...", "3-10,12,14,...%4"}) {
+    EXPECT_EQ(waiting(cut).never_began_jobs, 10) << cut;
+    EXPECT_THAT(waiting(cut).complaints.at(0), HasSubstr("sacct cut the list of its places")) << cut;
+  }
+}
+
 TEST(Slurm, ARunningJobHasNotLeft) {
   const EngineReading reading = Read("JobID|State|Start|End|Elapsed|AllocCPUS\n5|RUNNING|100|Unknown|00:00:50|2\n");
   const ClusterFact& cluster = reading.clusters.at(0);
@@ -301,6 +315,7 @@ TEST(SacctValues, AreReadAsSacctWritesThem) {
   }
   EXPECT_EQ(SacctResource("cpu=2,mem=3136K,node=1", "mem"), "3136K");
   EXPECT_THAT(SacctNodes("n[08-10,2],gpu", 9), ElementsAre("n08", "n09", "n10", "n2", "gpu"));
+  EXPECT_THAT(SacctNodes("9_[1-6:2]", 9), ElementsAre("9_1", "9_3", "9_5"));
   for (const char* none : {"None assigned", "n[1-9999999]", "n[2-1]", "n[1", "n[1][2]"}) {
     EXPECT_THAT(SacctNodes(none, 9), ElementsAre()) << none;
   }
