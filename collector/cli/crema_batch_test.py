@@ -112,6 +112,29 @@ class BatchTest(run_test_case.RunTestCase):
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn("evicted", verdict["sentence"])
 
+    def test_of_jobs_that_share_a_row_no_resource_is_advised(self):
+        ran = "Job executing on host: <10.0.0.2:9618>\n\tCpus = 1\n\tMemory = 2048"
+        ended = (
+            "Job terminated.\n\t(1) Normal termination (return value 0)\n"
+            "\t\tUsr 0 00:09:00, Sys 0 00:00:00  -  Run Remote Usage\n"
+            "\tPartitionable Resources :    Usage  Request Allocated\n"
+            "\t   Memory (MB)          :      {}     2048      2048"
+        )
+        log = self.directory.parent / "many.log"
+        self.addCleanup(log.unlink)
+        events = [(0, "00:00", "Job submitted from host: <10.0.0.1:9618>"), (1, "01:00", ran), (5, "11:00", ended)]
+        with log.open("w") as file:
+            for code, clock, text in events:
+                for job in range(10_100):
+                    what = text.format(400 if job < 10_000 else 1900)
+                    file.write(f"{code:03d} ({job}.000.000) 2026-11-20 08:{clock} {what}\n...\n")
+        document = self.collect(log)
+        self.assertEqual(document["metrics"]["peak_memory_bytes"], 1900 << 20)
+        self.assertEqual([document["workers"][-1][key] for key in ("name", "cores", "state")], ["(other)", None, None])
+        self.assertIn("at least", document["headline"])
+        self.assertEqual([row["used"] for row in document["resource_advice"]], [None, None])
+        self.assertIn("some jobs share one row", document["resource_advice"][0]["reason"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,7 @@
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/verdict_table.h"
 #include "collector/format/human_numbers.h"
-#include "collector/idioms/sequences.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
@@ -198,9 +198,13 @@ Ranks RanksOf(size_t n) {
   return ranks;
 }
 
-ResourceAdviceRow Describe(const char* resource, std::vector<double> used, std::vector<double> requested) {
+ResourceAdviceRow Describe(const char* resource, bool is_cut, std::vector<double> used, std::vector<double> requested) {
   ResourceAdviceRow row;
   row.resource = resource;
+  if (is_cut) {
+    row.reason = "some jobs share one row of the workers, (other): what each of them used is not known";
+    return row;
+  }
   row.jobs = used.size();
   if (!requested.empty()) row.requested = ExactQuantile(requested, 0.5);
   if (!kJobsOfRequest.Holds(*row.jobs)) {
@@ -297,8 +301,9 @@ std::vector<ResourceAdviceRow> AdviseResources(const Measurement& measurement) {
     if (worker.cores.has_value()) cores.push_back(*worker.cores);
   }
   if (!has_jobs) return {};
-  return {Describe("memory", std::move(peaks), std::move(memory)),
-          Describe("cores", std::move(used_cores), std::move(cores))};
+  const bool is_cut = FindBy(measurement.workers, &WorkerRow::name, kOtherName) != nullptr;
+  return {Describe("memory", is_cut, std::move(peaks), std::move(memory)),
+          Describe("cores", is_cut, std::move(used_cores), std::move(cores))};
 }
 
 }  // namespace crema

@@ -73,6 +73,15 @@ TEST(ResourceAdvice, LeavesOutJobsThatWereEndedAndTakesTheLargerPeak) {
   EXPECT_EQ(AdviseResources(document).at(1).jobs, 0) << "of 5 s nobody knows how many cores they used";
 }
 
+TEST(ResourceAdvice, IsWithheldWhereJobsShareARow) {
+  Json document = Jobs(200);
+  document["workers"].push_back({{"name", "(other)"}});
+  for (const ResourceAdviceRow& row : AdviseResources(document)) {
+    EXPECT_FALSE(row.used.has_value() || row.jobs.has_value() || row.requested.has_value());
+    EXPECT_THAT(row.reason.str(), HasSubstr("some jobs share one row"));
+  }
+}
+
 TEST(ResourceAdvice, IsNoneWithoutABatchSystem) {
   Json document = Jobs(200);
   for (Json& worker : document["workers"]) {

@@ -397,10 +397,11 @@ void AddWorkersWithoutChunks(RunFigures* figures) {
   for (const WorkerLife& worker : figures->workers) {
     const ProcessRow& process = figures->findings.processes.processes[worker.process];
     if (!process.is_engine_worker) continue;
-    if (!with_row.insert(figures->worker_rows.group_of_process[worker.process]).second) continue;
+    const uint32_t group = figures->worker_rows.group_of_process[worker.process];
+    if (!with_row.insert(group).second) continue;
     BreakdownRow& row = figures->by_worker.emplace_back();
-    row.name = process.worker();
-    row.group = worker.process;
+    row.name = figures->worker_rows.names[group];
+    row.group = group;
     if (!process.is_unrecorded) row.chunks = row.attempts = row.failed = row.lost = 0;
   }
 }
