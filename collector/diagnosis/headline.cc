@@ -285,7 +285,7 @@ std::string WhatTheLogSays(const Measurement& measurement) {
   const char* const open = running == 0 || !are_batch ? ""
                            : begun == 1               ? " (it has not ended)"
                                                       : " (not all have ended)";
-  if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + open);
+  if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + (begun < jobs ? " that began" : "") + open);
   if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
   if (running > 0 && !jobs.has_value()) has.push_back(Counted(running, "worker", "workers") + " that had not left");
   if (has.empty()) return "";
