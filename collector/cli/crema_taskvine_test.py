@@ -112,6 +112,15 @@ class TaskVineTest(run_test_case.RunTestCase):
         self.assertNotIn("unused_by_tasks", [row["part"] for row in single["budget"]])
         self.assertIn("unused-cores", [verdict["id"] for verdict in document["verdicts"]])
 
+    def test_of_a_folder_with_several_runs_it_says_which_was_taken(self):
+        run_info = self.out / "vine-run-info"
+        for day in ("2026-01-01", "2026-01-02"):
+            shutil.copytree(SAMPLE / "vine-run-info", run_info / day)
+        last = run_info / "2026-01-02"
+        took = f"{run_info} has 2 runs, of which crema took {last / 'vine-logs/transactions'}"
+        self.assertTrue(any(took in text for text in self.collect(run_info)["quality"]["warnings"]))
+        self.assertFalse(any("has 2 runs" in text for text in self.collect(last)["quality"]["warnings"]))
+
     def test_a_catalog_is_refused_with_what_to_collect_instead(self):
         command = [run_test_case.CREMA, "collect", "taskvine://127.0.0.1:9/run", "-o", self.directory]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/engines/slurm/sacct_table.h"
+#include "collector/engines/taskvine/vine_log.h"
 #include "collector/format/worker_names.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"
@@ -375,6 +376,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     const std::optional<EngineLog> engine_log = FindEngineLog(source);
     if (engine_log.has_value() && engine_log->engine->unpack == nullptr) {
       paths.engine_logs.emplace(fs::path(engine_log->path).lexically_normal(), engine_log->engine);
+      if (const size_t runs = VineRunsIn(source).size(); runs > 1) {
+        paths.warnings.push_back(fmt::format("{} has {} runs, of which crema took {}; give the directories of others",
+                                             source, runs, engine_log->path));
+      }
     } else if (fs::is_directory(status)) {
       found = false;
       if (absl::Status added = AddDirectory(source, paths, found); !added.ok()) return added;

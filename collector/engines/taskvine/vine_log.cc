@@ -611,6 +611,18 @@ bool BeginsWithLine(const std::string& path, std::string_view beginning) {
   return ReadBeginning(path, beginning.size()) == beginning;
 }
 
+std::vector<std::string> VineRunsIn(const std::string& path) {
+  std::vector<std::string> runs;
+  std::error_code error;
+  if (fs::weakly_canonical(path, error).filename() != "vine-run-info") return runs;
+  for (const fs::path& run : EntriesOf(path)) {
+    if (fs::is_symlink(run, error)) continue;  // `most-recent`
+    if (auto log = TransactionsIn(run)) runs.push_back(*std::move(log));
+  }
+  absl::c_sort(runs);
+  return runs;
+}
+
 std::optional<std::string> FindVineLog(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -618,13 +630,8 @@ std::optional<std::string> FindVineLog(const std::string& path) {
   }
   if (auto log = TransactionsIn(path)) return log;
   if (auto log = TransactionsIn(fs::path(path) / "most-recent")) return log;
-  if (fs::weakly_canonical(path, error).filename() != "vine-run-info") return std::nullopt;
-  std::optional<std::string> last;
-  for (const fs::path& run : EntriesOf(path)) {
-    const std::optional<std::string> log = TransactionsIn(run);
-    if (log.has_value() && (!last.has_value() || *last < *log)) last = log;
-  }
-  return last;
+  const std::vector<std::string> runs = VineRunsIn(path);
+  return runs.empty() ? std::nullopt : std::optional(runs.back());
 }
 
 absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNames& names) {

@@ -20,6 +20,9 @@ inline constexpr std::string_view kVineLogSuffix = ".taskvine.log";
 /// its runs. If there are several, takes the one that `most-recent` names, else the last by name. nullopt: none.
 std::optional<std::string> FindVineLog(const std::string& path);
 
+/// The transactions of each run in `vine-run-info`, in the order of their names; none for any other path.
+std::vector<std::string> VineRunsIn(const std::string& path);
+
 /// Whether the first line of a file begins so; false: it cannot be read.
 bool BeginsWithLine(const std::string& path, std::string_view beginning);
 

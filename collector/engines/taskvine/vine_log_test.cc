@@ -95,6 +95,9 @@ TEST_F(VineLog, OfSeveralRunsTheMostRecentIsTaken) {
   fs::create_directory_symlink(first, directory_ / "vine-run-info/most-recent");
   EXPECT_EQ(FindVineLog((directory_ / "vine-run-info").string()),
             (directory_ / "vine-run-info/most-recent/vine-logs/transactions").string());
+  EXPECT_EQ(VineRunsIn((directory_ / "vine-run-info").string()),
+            std::vector<std::string>({first + "/vine-logs/transactions", second}));
+  EXPECT_TRUE(VineRunsIn((directory_ / "vine-run-info/most-recent").string()).empty());
 }
 
 TEST_F(VineLog, TellsTheSamplesWorkerAndTasks) {
