@@ -119,6 +119,8 @@ Ad ReadJson(const std::string& text) {
   if (!object.is_object()) return ad;
   for (const auto& [name, value] : object.items()) {
     ad[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    if (name != "ExecuteProps" || !value.is_object()) continue;
+    for (const auto& [inner, given] : value.items()) ad.try_emplace(inner, given.dump());
   }
   return ad;
 }
@@ -429,6 +431,7 @@ class CondorJobs {
         const int64_t cores = Parsed<int64_t>(event.Field("Cpus")).value_or(0);
         if (cores > 0 && cores < kMostCores) worker.threads = cores;
         worker.memory_limit_bytes = Megabytes(Parsed<double>(event.Field("Memory")));
+        TakeFigures(event, &worker);  // of an ad
         return true;
       }
       case kEvicted: {
@@ -531,7 +534,6 @@ class CondorJobs {
     Execution& execution = job->executions.emplace_back();
     execution.queued_ns = queued_ns;
     execution.worker.joined_ns = start_ns;
-    execution.worker.threads = 1;
     return execution.worker;
   }
 
@@ -605,9 +607,12 @@ class CondorJobs {
     ClusterSessionFact& session = cluster.sessions.emplace_back();
     session.begin_ns = job.executions.front().worker.joined_ns;
     if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().worker.left_ns;
+    int64_t cores = 0;  // 0: no execution says it
+    for (const Execution& execution : job.executions) cores = std::max(cores, execution.worker.threads);
     for (size_t i = 0; i < job.executions.size(); ++i) {
       const Execution& execution = job.executions[i];
       ClusterWorkerFact& worker = cluster.workers.emplace_back(execution.worker);
+      if (worker.threads == 0) worker.threads = cores;
       worker.address = i == 0 ? "job " + name : fmt::format("job {}, run {}", name, i + 1);
       ClusterTaskFact& task = cluster.tasks.emplace_back();
       task.worker = worker.address;
