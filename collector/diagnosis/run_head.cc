@@ -121,9 +121,8 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
     Add(trouble, Mark::kWatch, fmt::format("{} {}", Counted(logs, "log", "logs"), logs == 1 ? one : many),
         "records incomplete");
   }
-  const double lost = quality.records_lost.value_or(0);
-  trouble.results_may_lack |= lost > 0;
-  if (lost > 0) {
+  if (const double lost = quality.records_lost.value_or(0); lost > 0) {
+    trouble.results_may_lack = true;
     Add(trouble, Mark::kWatch,
         lost == 1 ? "the record of 1 ended chunk is lost"
                   : fmt::format("the records of {} ended chunks are lost", HumanCount(lost)),

@@ -102,9 +102,7 @@ int64_t WrittenBytes(const RecordLog& log) {
 bool CutNumber(std::string_view& text, int64_t& number) {
   const size_t dash = text.rfind('-');
   if (dash == std::string_view::npos) return false;
-  const std::string_view digits = text.substr(dash + 1);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number < 0) return false;
+  if (!absl::SimpleAtoi(std::string(text.substr(dash + 1)), &number) || number < 0) return false;
   text = text.substr(0, dash);
   return true;
 }
@@ -405,11 +403,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       std::set<std::string>& kind = HasSuffixBeforeCompression(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());
     }
-    if (!found && fs::exists(fs::path(source) / "measurement.json", error)) {
-      return absl::FailedPreconditionError(source + ": " + WhyNoRecords(source));
-    }
     if (!found) {
-      return absl::NotFoundError(fmt::format("{}: {}", source, DescribeUnknownDirectory(source)));
+      return fs::exists(fs::path(source) / "measurement.json", error)
+                 ? absl::FailedPreconditionError(source + ": " + WhyNoRecords(source))
+                 : absl::NotFoundError(source + ": " + DescribeUnknownDirectory(source));
     }
     result.directories.push_back(source);
   }

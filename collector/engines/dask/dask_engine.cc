@@ -454,11 +454,7 @@ class DaskFeed : public EngineFeed {
       AddPlugin(line);
     } else if (type == "session") {
       const int64_t time_ns = Integer(line, "time_ns").value_or(run_->now_ns());
-      if (TextField(line, "event") == "end") {
-        run_->EndSession(time_ns);
-      } else {
-        run_->BeginSession(time_ns);
-      }
+      TextField(line, "event") == "end" ? run_->EndSession(time_ns) : run_->BeginSession(time_ns);
     } else if (type == "plan") {
       run_->SetPlan(PlannedEvents(Field(line, "events")));
     } else if (type == "closed") {

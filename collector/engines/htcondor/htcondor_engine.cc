@@ -57,15 +57,14 @@ std::optional<double> Number(std::string_view text) {
   return number >= 0.0 && number < kMostNumber ? number : std::nullopt;
 }
 
-/// The number in front of `- what`: `2132  -  ResidentSetSize of job (KB)`.
-std::optional<int64_t> Figure(const CondorEvent& event, std::string_view what) {
+/// What is in front of `- what`: `2132  -  ResidentSetSize of job (KB)`.
+std::string_view Figure(const CondorEvent& event, std::string_view what) {
   for (const std::string_view line : event.lines) {
     const size_t dash = line.find(" - ");
     if (dash == line.npos || Trimmed(line.substr(dash + 3)).substr(0, what.size()) != what) continue;
-    const std::optional<double> number = Number(Trimmed(line.substr(0, dash)));
-    return number.has_value() ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+    return Trimmed(line.substr(0, dash));
   }
-  return std::nullopt;
+  return {};
 }
 
 /// `0 00:01:00`, days and a clock.
@@ -79,34 +78,30 @@ std::optional<int64_t> UsageSeconds(std::string_view text) {
 
 /// User and system time of `Usr 0 00:01:00, Sys 0 00:00:01  -  Run Remote Usage`.
 std::optional<int64_t> UsageNs(const CondorEvent& event, std::string_view what) {
-  for (const std::string_view line : event.lines) {
-    const size_t dash = line.find(" - ");
-    const size_t system = line.find(", Sys ");
-    if (dash == line.npos || system == line.npos || Trimmed(line.substr(dash + 3)) != what) continue;
-    if (line.substr(0, 4) != "Usr ") continue;
-    const std::optional<int64_t> user_seconds = UsageSeconds(line.substr(4, system - 4));
-    const std::optional<int64_t> system_seconds = UsageSeconds(line.substr(system + 6, dash - system - 6));
-    if (!user_seconds.has_value() || !system_seconds.has_value()) return std::nullopt;
-    return (*user_seconds + *system_seconds) * kSecondNs;
-  }
-  return std::nullopt;
+  const std::string_view usage = Figure(event, what);
+  const size_t system = usage.find(", Sys ");
+  if (system == usage.npos || usage.substr(0, 4) != "Usr ") return std::nullopt;
+  const std::optional<int64_t> user_seconds = UsageSeconds(usage.substr(4, system - 4));
+  const std::optional<int64_t> system_seconds = UsageSeconds(usage.substr(system + 6));
+  if (!user_seconds.has_value() || !system_seconds.has_value()) return std::nullopt;
+  return (*user_seconds + *system_seconds) * kSecondNs;
 }
 
 /// A row of the table of resources: `Memory (MB) : 1 1 2048`. `Usage` may be missing in it: what is there is at the
-/// right, below `Request` and `Allocated`.
+/// right, below `Request` and `Allocated`. Or what an execution was given: `Memory = 2048`.
 struct CondorResource {
   std::optional<double> used;
   std::optional<double> allocated;
 };
 CondorResource ResourceOf(const CondorEvent& event, std::string_view name) {
   for (const std::string_view line : event.lines) {
-    const size_t colon = line.find(':');
-    if (colon == line.npos || Trimmed(line.substr(0, colon)) != name) continue;
-    const std::string values(line.substr(colon + 1));
+    const size_t sign = line.find_first_of(":=");
+    if (sign == line.npos || Trimmed(line.substr(0, line.find_first_of("(:="))) != name) continue;
+    const std::string values(line.substr(sign + 1));
     const std::vector<std::string> words = absl::StrSplit(values, absl::ByAnyChar(" \t"), absl::SkipEmpty());
-    if (words.size() < 2) continue;
+    if (words.empty()) continue;
     const bool has_usage = words.size() > 2 && Number(words[2]).has_value();
-    return {has_usage ? Number(words[0]) : std::nullopt, Number(words[has_usage ? 2 : 1])};
+    return {has_usage ? Number(words[0]) : std::nullopt, Number(words[has_usage ? 2 : words.size() > 1])};
   }
   return {};
 }
@@ -428,10 +423,7 @@ class CondorJobs {
         ClusterWorkerFact& worker = AddExecution(event.time_ns, std::exchange(job.queued_ns, std::nullopt), &job);
         job.is_held = job.is_held_by_user = false;
         worker.host = HostOf(event);
-        const int64_t cores = Parsed<int64_t>(event.Field("Cpus")).value_or(0);
-        if (cores > 0 && cores < kMostCores) worker.threads = cores;
-        worker.memory_limit_bytes = Megabytes(Parsed<double>(event.Field("Memory")));
-        TakeFigures(event, &worker);  // of an ad
+        TakeFigures(event, &worker);
         return true;
       }
       case kEvicted: {
@@ -454,13 +446,13 @@ class CondorJobs {
         return true;
       }
       case kImageSize: {
-        const std::optional<int64_t> resident = Figure(event, "ResidentSetSize");
-        if (job.executions.empty() || resident.value_or(0) <= 0) return true;
+        const double resident = Number(Figure(event, "ResidentSetSize")).value_or(0);
+        if (job.executions.empty() || resident <= 0) return true;
         ClusterWorkerFact& worker = job.executions.back().worker;
         if (worker.left_ns.has_value()) return true;
         ClusterSampleFact& sample = worker.samples.emplace_back();
         sample.time_ns = event.time_ns;
-        sample.memory_bytes = *resident * kKibibyte;
+        sample.memory_bytes = static_cast<int64_t>(resident) * kKibibyte;
         worker.peak_memory_bytes = std::max(worker.peak_memory_bytes.value_or(0), *sample.memory_bytes);
         return true;
       }
@@ -567,7 +559,7 @@ class CondorJobs {
 
   static void TakeFigures(const CondorEvent& event, ClusterWorkerFact* worker) {
     const CondorResource cores = ResourceOf(event, "Cpus");
-    const CondorResource memory = ResourceOf(event, "Memory (MB)");
+    const CondorResource memory = ResourceOf(event, "Memory");
     if (cores.allocated.value_or(0) >= 1 && *cores.allocated < kMostCores)
       worker->threads = static_cast<int64_t>(*cores.allocated);
     if (const auto bytes = Megabytes(memory.allocated)) worker->memory_limit_bytes = bytes;

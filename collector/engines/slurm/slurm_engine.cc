@@ -368,11 +368,8 @@ class SacctJobs {
     std::vector<std::string> nodes = run.nodes;
     if (nodes.empty() || static_cast<int64_t>(nodes.size()) != run.nodes_count) nodes.assign(1, "");
     const auto count = static_cast<int64_t>(nodes.size());
-    const std::string repeat = number == 0 ? "" : fmt::format(", run {}", number + 1);
-    const auto address_on = [&](const std::string& node) {
-      return count == 1 ? fmt::format("job {}{}", job.name, repeat)
-                        : fmt::format("job {}{} on {}", job.name, repeat, node);
-    };
+    const std::string name = cluster->address + (number == 0 ? "" : fmt::format(", run {}", number + 1));
+    const auto address_on = [&](const std::string& node) { return count == 1 ? name : name + " on " + node; };
     for (const std::string& node : nodes) {
       ClusterWorkerFact& worker = cluster->workers.emplace_back();
       worker.address = address_on(node);
@@ -451,31 +448,20 @@ std::optional<std::string> FindSacct(const std::string& path) {
   return is_sacct ? std::optional(path) : std::nullopt;
 }
 
-absl::Status ReadJsonLog(const std::string& log, LogLines* lines, EngineReading* reading, SacctJobs* jobs) {
-  std::string text;
-  for (std::string line; lines->Next(&line);) text += line + "\n";
-  SacctHeader header;
-  const absl::StatusOr<std::vector<SacctCells>> rows = ReadSacctJson(text, &header);
-  if (!rows.ok()) return absl::InvalidArgumentError(fmt::format("{}: {}", log, std::string(rows.status().message())));
-  for (const SacctCells& row : *rows) {
-    ++reading->lines;
-    if (!jobs->Add(header, row)) ++reading->malformed;
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<EngineReading> ReadSacct(const std::string& log) {
   EngineReading reading;
   LogLines lines(log, &reading);
   if (absl::Status opened = lines.opened(); !opened.ok()) return opened;
   SacctJobs jobs;
-  if (IsJson(ReadBeginning(log, kHeadBytes))) {
-    if (absl::Status read = ReadJsonLog(log, &lines, &reading, &jobs); !read.ok()) return read;
-    reading.clusters = std::move(jobs).Finish();
-    return reading;
-  }
   SacctHeader header;
-  if (std::optional<SacctHeader> columns = ReadColumns(log)) {
+  if (IsJson(ReadBeginning(log, kHeadBytes))) {
+    std::string text;
+    for (std::string line; lines.Next(&line);) text += line + "\n";
+    const absl::StatusOr<std::vector<SacctCells>> rows = ReadSacctJson(text, &header);
+    if (!rows.ok()) return absl::InvalidArgumentError(fmt::format("{}: {}", log, std::string(rows.status().message())));
+    reading.lines = static_cast<int64_t>(rows->size());
+    for (const SacctCells& row : *rows) reading.malformed += !jobs.Add(header, row);
+  } else if (std::optional<SacctHeader> columns = ReadColumns(log)) {
     header = *std::move(columns);
     reading.problems.push_back(
         fmt::format("{}: sacct wrote no header; crema took jobs, states and times, which nothing else can be, and left "

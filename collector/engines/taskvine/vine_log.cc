@@ -92,7 +92,7 @@ struct VineEvent {
 /// Words are apart by one blank or more; nullopt: the line is cut inside an object, or not one of these.
 std::optional<VineEvent> Parse(std::string_view line) {
   VineEvent event;
-  std::vector<std::string> words;
+  std::vector<std::string>& words = event.words;
   for (size_t at = 0; at < line.size();) {
     if (line[at] == ' ') {
       ++at;
@@ -116,7 +116,7 @@ std::optional<VineEvent> Parse(std::string_view line) {
   if (!time_us.has_value() || !manager.has_value() || *time_us <= 0 || *time_us > kMostUs) return std::nullopt;
   event.time_ns = *time_us * 1000;
   event.manager = *manager;
-  event.words.assign(words.begin() + 2, words.end());
+  words.erase(words.begin(), words.begin() + 2);
   return event;
 }
 
@@ -488,14 +488,11 @@ class VinePerformance {
     if (clusters->size() != 1) return;  // whose sums these are is not known
     ClusterFact& cluster = clusters->back();
     const auto compare = [&](std::string_view column, std::string_view count, std::string_view what) {
-      const auto reported = last_.find(column);
-      const auto seen = cluster.counts.find(std::string(count));
-      if (reported == last_.end() || seen == cluster.counts.end()) return;
-      const auto counted = static_cast<int64_t>(reported->second);
-      if (counted <= seen->second) return;
-      cluster.complaints.push_back(
-          fmt::format("the manager counted {} {}, but its transactions show {}: some of them are missing", counted,
-                      what, seen->second));
+      const auto counted = static_cast<int64_t>(ValueOr(last_, column, 0.0));
+      const int64_t seen = cluster.counts[std::string(count)];
+      if (counted <= seen) return;
+      cluster.complaints.push_back(fmt::format(
+          "the manager counted {} {}, but its transactions show {}: some of them are missing", counted, what, seen));
     };
     compare("tasks_done", "done", "tasks that were done");
     compare("tasks_dispatched", "dispatched", "tasks that were dispatched");
