@@ -15,6 +15,7 @@ bool LogLines::Next(std::string* line) {
   if (std::getline(file_, *line)) {
     ++number_;
     is_whole_ = !file_.eof();
+    if (!line->empty() && line->back() == '\r') line->pop_back();
     return true;
   }
   if (!file_.status().ok()) {

@@ -429,7 +429,6 @@ bool SacctHeader::TakeWidths(std::string_view dashes) {
 }
 
 std::optional<SacctCells> SacctHeader::Split(std::string_view line) const {
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   if (is_table()) {
     SacctCells row;
     for (const auto& [at, width] : places_) {

@@ -170,6 +170,15 @@ TEST_F(VineLog, ATaskWhoseWorkerWentWasTriedAndIsTriedAgain) {
   EXPECT_THAT(cluster.complaints, ElementsAre("w1 was lost: the manager says FAILURE"));
 }
 
+TEST_F(VineLog, LinesMayEndAsInWindows) {
+  std::string text = VineLine(0, "MANAGER 7 START 0") + Join(1) + VineLine(5, "WORKER w1 DISCONNECTION FAILURE") + "\n";
+  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end + 2)) text.insert(end, "\r");
+  const EngineReading reading = Read(text);
+  EXPECT_EQ(reading.malformed + reading.torn, 0);
+  EXPECT_TRUE(reading.clusters.at(0).workers.at(0).is_lost);
+  EXPECT_EQ(reading.clusters[0].workers[0].left_reason, "FAILURE");
+}
+
 TEST_F(VineLog, ATaskThatWaitsForAnotherTryOrIsCancelledHasNoLastOne) {
   const std::string lost = VineLine(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
                            VineLine(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2);
