@@ -83,8 +83,7 @@ void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
   }
   if (removed > 0) {
     Add(trouble, Mark::kWatch,
-        fmt::format("{} {} removed by {} user", of_all(removed), removed == 1 ? "was" : "were",
-                    removed == 1 ? "its" : "their"),
+        of_all(removed) + (removed == 1 ? " was removed by its user" : " were removed by their user"),
         Counted(removed, "job", "jobs") + " removed");
   }
 }

@@ -18,8 +18,7 @@ class LogLines {
  public:
   /// `reading` takes the problems, and outlives this.
   LogLines(const std::string& path, EngineReading* reading) : path_(path), file_(path), reading_(reading) {}
-  /// The next line, without its line end, that of Windows too; false: there is none. Damage ends the lines, and is a
-  /// problem.
+  /// The next line, without its line end; false: there is none. Damage ends the lines, and is a problem.
   bool Next(std::string* line);
   /// Whether the line had its newline.
   bool is_whole() const { return is_whole_; }

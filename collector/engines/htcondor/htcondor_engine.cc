@@ -710,8 +710,9 @@ class EventReader {
     if (event.time_ns < last_ns_ - kHalfHour && !went_back_) {
       went_back_ = true;
       reading_->problems.push_back(
-          fmt::format("{}:{}: the log's times go back by {} min; set TZ to the log's time zone", log_, lines_.number(),
-                      (last_ns_ - event.time_ns) / (60 * kSecondNs)));
+          fmt::format("{}:{}: the log's times go back by {} min; set TZ to the log's time zone, unless it was joined "
+                      "from several logs",
+                      log_, lines_.number(), (last_ns_ - event.time_ns) / (60 * kSecondNs)));
     }
     last_ns_ = std::max(last_ns_, event.time_ns);
     if (!jobs_.Add(event)) ++reading_->unknown;

@@ -226,6 +226,12 @@ TEST_F(HtcondorTest, CutEventsAreCountedAndTheRestIsUsed) {
   EXPECT_FALSE(reading.clusters[0].workers.at(0).left_ns.has_value());
 }
 
+TEST_F(HtcondorTest, OfTimesThatGoBackBothCausesAreNamed) {
+  const EngineReading reading = Read(kRun + std::string("000 (013.000.000) 2026-11-25 02:00:00 Job submitted\n...\n"));
+  ASSERT_EQ(reading.problems.size(), 1u);
+  EXPECT_THAT(reading.problems[0], HasSubstr("go back by 60 min; set TZ to the log's time zone, unless it was joined"));
+}
+
 TEST_F(HtcondorTest, TheSameNumberOfTwoSchedulersIsTwoJobs) {
   std::string other = kRun;
   other.replace(other.find("alias=ce"), 8, "alias=cf");

@@ -372,9 +372,9 @@ std::vector<std::string> SacctNodes(std::string_view text, size_t most) {
 
 std::string_view SacctState(std::string_view text) {
   constexpr std::string_view kStates[] = {
-      "BOOT_FAIL",     "CANCELLED", "COMPLETED", "COMPLETING", "CONFIGURING",  "DEADLINE", "FAILED",  "NODE_FAIL",
-      "OUT_OF_MEMORY", "PENDING",   "PREEMPTED", "REQUEUED",   "REQUEUE_HOLD", "RESIZING", "REVOKED", "RUNNING",
-      "LAUNCH_FAILED", "SIGNALING", "STAGE_OUT", "STOPPED",    "SUSPENDED",    "TIMEOUT"};
+      "BOOT_FAIL",     "CANCELLED", "COMPLETED",    "COMPLETING", "CONFIGURING",  "DEADLINE",  "FAILED",  "NODE_FAIL",
+      "OUT_OF_MEMORY", "PENDING",   "PREEMPTED",    "REQUEUED",   "REQUEUE_HOLD", "RESIZING",  "REVOKED", "RUNNING",
+      "LAUNCH_FAILED", "SIGNALING", "SPECIAL_EXIT", "STAGE_OUT",  "STOPPED",      "SUSPENDED", "TIMEOUT"};
   const size_t end = std::min(text.find_first_of(" +"), text.size());
   const std::string_view word = text.substr(0, end);
   const bool is_cut = end > 0 && end + 1 == text.size() && text[end] == '+';

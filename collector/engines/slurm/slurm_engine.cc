@@ -314,8 +314,8 @@ class SacctJobs {
           last.reason.empty() || last.reason == "None" ? last.state : fmt::format("{}: {}", last.state, last.reason);
       if (job.name.find("...") != job.name.npos) {
         cluster.complaints.push_back(cluster.address +
-                                     ": sacct cut the list of its places, so crema counts too few jobs; "
-                                     "`sacct --array` has them all");
+                                     ": sacct cut the list of its places, so some jobs are not "
+                                     "counted; `sacct --array` has them all");
       }
       return cluster;
     }
@@ -485,6 +485,7 @@ absl::StatusOr<EngineReading> ReadSacct(const std::string& log) {
                                       "holds the delimiter, choose another one (sacct --delimiter)"
                                     : "the line is cut");
   }
+  if (reading.lines == 0) reading.problems.push_back(log + ": sacct listed no job; see its options -j and -S");
   reading.clusters = std::move(jobs).Finish();
   for (ClusterFact& cluster : reading.clusters) cluster.seen_ns = header.Has("Elapsed") ? 0 : WrittenNs(log);
   return reading;

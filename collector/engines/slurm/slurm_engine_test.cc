@@ -285,6 +285,19 @@ TEST(Slurm, CutAndStrangeLinesAreCountedAndTheRestIsUsed) {
   EXPECT_EQ(reading.clusters[0].workers.at(0).threads, 0) << "no column tells";
 }
 
+TEST(Slurm, ASpecialExitIsAnEndThatFailed) {
+  const EngineReading reading = Read(kColumns + Job(7, "SPECIAL_EXIT", "3:0", "FAILED"));
+  EXPECT_EQ(reading.malformed, 0);
+  EXPECT_TRUE(reading.clusters.at(0).tasks.at(0).failed);
+  EXPECT_FALSE(reading.clusters[0].workers.at(0).is_lost);
+}
+
+TEST(Slurm, OfAHeaderAloneItIsSaidThatNoJobWasListed) {
+  const EngineReading reading = Read(kColumns);
+  EXPECT_TRUE(reading.clusters.empty());
+  EXPECT_THAT(reading.problems, ElementsAre(HasSubstr("sacct listed no job")));
+}
+
 TEST(Slurm, WithoutTimesNothingCanBeRead) {
   const auto reading = kSlurm.read(Write("JobID|State|MaxRSS\n5|COMPLETED|3M\n"));
   EXPECT_THAT(std::string(reading.status().message()), HasSubstr("ask it for the columns"));
