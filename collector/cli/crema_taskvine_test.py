@@ -117,7 +117,7 @@ class TaskVineTest(run_test_case.RunTestCase):
         for day in ("2026-01-01", "2026-01-02"):
             shutil.copytree(SAMPLE / "vine-run-info", run_info / day)
         last = run_info / "2026-01-02"
-        took = f"{run_info} has 2 runs, of which crema took {last / 'vine-logs/transactions'}"
+        took = f"{run_info} has 2 runs, and crema took {last / 'vine-logs/transactions'}"
         self.assertTrue(any(took in text for text in self.collect(run_info)["quality"]["warnings"]))
         self.assertFalse(any("has 2 runs" in text for text in self.collect(last)["quality"]["warnings"]))
 

@@ -375,7 +375,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     if (engine_log.has_value() && engine_log->engine->unpack == nullptr) {
       paths.engine_logs.emplace(fs::path(engine_log->path).lexically_normal(), engine_log->engine);
       if (const size_t runs = VineRunsIn(source).size(); runs > 1) {
-        paths.warnings.push_back(fmt::format("{} has {} runs, of which crema took {}; give the directories of others",
+        paths.warnings.push_back(fmt::format("{} has {} runs, and crema took {}; for another, give its directory",
                                              source, runs, engine_log->path));
       }
     } else if (fs::is_directory(status)) {

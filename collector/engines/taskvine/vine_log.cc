@@ -621,10 +621,7 @@ std::vector<std::string> VineRunsIn(const std::string& path) {
 }
 
 std::optional<std::string> FindVineLog(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return BeginsAsTransactions(path) ? std::optional<std::string>(path) : std::nullopt;
-  }
+  if (BeginsAsTransactions(path)) return path;
   if (auto log = TransactionsIn(path)) return log;
   if (auto log = TransactionsIn(fs::path(path) / "most-recent")) return log;
   const std::vector<std::string> runs = VineRunsIn(path);
