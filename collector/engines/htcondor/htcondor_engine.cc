@@ -599,7 +599,7 @@ class CondorJobs {
     ClusterSessionFact& session = cluster.sessions.emplace_back();
     session.begin_ns = job.executions.front().worker.joined_ns;
     if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().worker.left_ns;
-    int64_t cores = 0;  // 0: no execution says it
+    int64_t cores = 1;  // what HTCondor gives to a job that does not ask for more
     for (const Execution& execution : job.executions) cores = std::max(cores, execution.worker.threads);
     for (size_t i = 0; i < job.executions.size(); ++i) {
       const Execution& execution = job.executions[i];

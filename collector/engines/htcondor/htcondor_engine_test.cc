@@ -157,14 +157,14 @@ TEST_F(HtcondorTest, TheLastTryIsOneThatNobodyWaitsFor) {
   EXPECT_TRUE(is_last("005" + at + "Job terminated.\n\t(1) Normal termination (return value 3)\n...\n"));
 }
 
-TEST_F(HtcondorTest, AnExecutionHasTheCoresOfItsJobsOthersAndElseUnknownOnes) {
+TEST_F(HtcondorTest, AnExecutionHasTheCoresOfItsJobsOthersAndElseOne) {
   const std::string job = " (012.000.000) 2026-11-25 03:";
   const std::string once = "001" + job + "00:10 Job executing on host: <10.0.0.2:9618>\n...\n";
   const std::string again = "007" + job + "05:00 Shadow exception!\n...\n001" + job +
                             "06:00 Job executing on host: <10.0.0.2:9618>\n...\n005" + job +
                             "07:00 Job terminated.\n\t(1) Normal termination (return value 0)\n";
   const EngineReading unknown = Read(once + again + "...\n");
-  EXPECT_EQ(unknown.clusters.at(0).workers.at(1).threads, 0);
+  EXPECT_EQ(unknown.clusters.at(0).workers.at(1).threads, 1);
   const EngineReading known = Read(once + again + "\tPartitionable Resources :  Usage  Request Allocated\n" +
                                    "\t   Cpus                 :                8         8\n...\n");
   EXPECT_EQ(known.clusters.at(0).workers.at(0).threads, 8);
