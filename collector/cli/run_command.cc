@@ -275,6 +275,7 @@ int Run(RunPlan plan) {
   }
   const RunOutcome outcome =
       plan.command.empty() ? WatchProcess(plan, &*directory, &signals) : RunCommand(plan, &*directory, &signals);
+  if (!outcome.started) directory->Undo();
   if (outcome.started) CollectAndPrint(plan, &*directory, &signals);
   return outcome.exit_status;
 }

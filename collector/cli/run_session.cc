@@ -46,16 +46,6 @@ void RunDirectory::Keep() {
   if (const absl::Status status = output_.Settle(); !status.ok()) ReportFailure(status);
 }
 
-std::string HostName() {
-  char name[256] = "";
-  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "localhost";
-  std::string host = name;
-  for (char& character : host) {
-    if (character == '/') character = '_';
-  }
-  return host;
-}
-
 namespace {
 
 constexpr int kNotExecutable = 126;
@@ -400,7 +390,6 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   absl::StatusOr<TreeLogWriter> log = TreeLogWriter::Create(directory->records(), run.host, getpid(), clock.UnixNs());
   if (!log.ok()) {
     ReportFailure(log.status());
-    directory->Undo();
     return outcome;
   }
   // Orphans of the tree become children of crema instead of init's: they stay in sight and in the account.
@@ -422,7 +411,6 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   if (!launched.started()) {
     ReportNotStarted(plan.command.front(), launched);
     if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);
-    directory->Undo();
     return outcome;
   }
   outcome.started = true;
@@ -450,14 +438,12 @@ RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRela
   const std::optional<WatchedProcess> process = FindProcess(plan.pid);
   if (!process.has_value() || plan.pid == getpid()) {
     PrintError(fmt::format("{}: no such process can be watched; `ps -e` lists those that run", plan.pid));
-    directory->Undo();
     return outcome;
   }
   const TreeRunFact run = DescribeWatched(plan, NewRunId(), *process, clock);
   absl::StatusOr<TreeLogWriter> log = TreeLogWriter::Create(directory->records(), run.host, getpid(), clock.UnixNs());
   if (!log.ok()) {
     ReportFailure(log.status());
-    directory->Undo();
     return outcome;
   }
   outcome.started = true;

@@ -102,9 +102,6 @@ class RunDirectory {
   OutputDirectory output_;
 };
 
-/// This host's name, fit for a file's name.
-std::string HostName();
-
 /// The calling process becomes the command; returns errno, only where that failed.
 int Become(const std::vector<std::string>& command);
 

@@ -65,11 +65,6 @@ absl::StatusOr<TreeAccumulator> ReadTrees(const MeasureOptions& options, RecordL
   return trees;
 }
 
-std::string HostName() {
-  char name[256] = "";
-  return gethostname(name, sizeof(name) - 1) == 0 ? std::string(name) : std::string();
-}
-
 // All that was given, in the order in which people read it.
 std::vector<std::string> AllSources(const MeasureOptions& options) {
   std::vector<std::string> sources = options.sources;
@@ -350,6 +345,12 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   measured.measurement.provenance.logs =
       static_cast<int64_t>(measured.log_paths.size() + measured.engine_logs.size()) + logs->logs_missing;
   return measured;
+}
+
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
+  return absl::StrReplaceAll(name, {{"/", "_"}});
 }
 
 }  // namespace crema

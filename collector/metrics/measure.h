@@ -39,6 +39,9 @@ struct MeasureOptions {
 /// of Coffea that cannot be used.
 absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options);
 
+/// This host's name, fit for a file's name.
+std::string HostName();
+
 /// What the run is called where nobody named it: the directory that holds it.
 std::string NameOfSource(const std::string& source);
 

@@ -321,16 +321,11 @@ Groups GroupByLanes(std::vector<Point>* points) {
 
 /// `values`: blocked seconds an event, by group. nullopt: no dataset has two groups with different lanes.
 std::optional<double> MedianSlope(const Groups& groups, std::vector<std::vector<double>>* values) {
-  struct Slope {
-    double value;
-    double weight;
-  };
-  std::vector<Slope> slopes;
+  std::vector<std::pair<double, double>> slopes;
   std::vector<double> middle(groups.count());
   for (size_t i = 0; i < groups.count(); ++i) {
     if (!(*values)[i].empty()) middle[i] = Quantile(&(*values)[i], 0.5);
   }
-  double total = 0;
   for (size_t dataset = 0; dataset + 1 < groups.first.size(); ++dataset) {
     for (size_t i = groups.first[dataset]; i < groups.first[dataset + 1]; ++i) {
       for (size_t j = i + 1; j < groups.first[dataset + 1]; ++j) {
@@ -338,18 +333,10 @@ std::optional<double> MedianSlope(const Groups& groups, std::vector<std::vector<
         if (!(apart > 0) || (*values)[i].empty() || (*values)[j].empty()) continue;
         // a pair that is further apart shows more: of noise that is equal everywhere, the less the further
         slopes.push_back({(middle[j] - middle[i]) / apart, apart});
-        total += apart;
       }
     }
   }
-  if (slopes.empty()) return std::nullopt;
-  std::sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) { return a.value < b.value; });
-  double seen = 0;
-  for (const Slope& slope : slopes) {
-    seen += slope.weight;
-    if (2 * seen >= total) return slope.value;
-  }
-  return slopes.back().value;
+  return slopes.empty() ? std::nullopt : std::optional(WeightedMedian(&slopes));
 }
 
 void SetInterval(const std::vector<Point>& points, const Groups& groups, ContentionRow* found) {

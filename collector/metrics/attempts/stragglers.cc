@@ -43,31 +43,17 @@ std::vector<Group> GroupBySize(absl::Span<const ChunkPoint> points) {
   return groups;
 }
 
-/// The slope with half of the pairs' weight on either side; the mean of two where the weight parts between them.
+/// Of each pair of groups, by the product of their weights.
 double WeightedSlope(const std::vector<Group>& groups) {
-  struct Slope {
-    double value;
-    double weight;
-  };
-  std::vector<Slope> slopes;
+  std::vector<std::pair<double, double>> slopes;
   slopes.reserve(groups.size() * (groups.size() - 1) / 2);
-  double total = 0;
   for (size_t i = 0; i < groups.size(); ++i) {
     for (size_t j = i + 1; j < groups.size(); ++j) {
       const double weight = groups[i].weight * groups[j].weight;
       slopes.push_back({(groups[j].seconds - groups[i].seconds) / (groups[j].events - groups[i].events), weight});
-      total += weight;  // whole numbers: exact in any order
     }
   }
-  boost::sort::pdqsort_branchless(slopes.begin(), slopes.end(),
-                                  [](const Slope& a, const Slope& b) { return a.value < b.value; });
-  double seen = 0;
-  for (size_t i = 0; i < slopes.size(); ++i) {
-    seen += slopes[i].weight;
-    if (2 * seen == total) return (slopes[i].value + slopes[i + 1].value) / 2;
-    if (2 * seen > total) return slopes[i].value;
-  }
-  return 0;  // not reached: there is at least one pair
+  return WeightedMedian(&slopes);
 }
 
 void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {

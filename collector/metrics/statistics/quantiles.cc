@@ -1,5 +1,6 @@
 #include "collector/metrics/statistics/quantiles.h"
 
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cstring>
 #include <limits>
 
@@ -91,6 +92,19 @@ void QuantileSketch::ForEach(const std::function<void(double middle, uint64_t co
       if (count != 0) use(MiddleOfRecordedBucket(octave.first * kBucketsPerOctave + i, 0), count);
     }
   }
+}
+
+double WeightedMedian(std::vector<std::pair<double, double>>* values) {
+  boost::sort::pdqsort_branchless(values->begin(), values->end(),
+                                  [](const auto& a, const auto& b) { return a.first < b.first; });
+  double total = 0, seen = 0;
+  for (const auto& [value, weight] : *values) total += weight;
+  for (size_t i = 0; i + 1 < values->size(); ++i) {
+    seen += (*values)[i].second;
+    if (2 * seen == total) return ((*values)[i].first + (*values)[i + 1].first) / 2;
+    if (2 * seen > total) return (*values)[i].first;
+  }
+  return values->back().first;
 }
 
 }  // namespace crema

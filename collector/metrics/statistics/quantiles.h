@@ -155,6 +155,10 @@ std::array<T, kCount> ExactQuantiles(absl::Span<const T> values, const double (&
   return results;
 }
 
+/// Of (value, weight), not none: what has half of the weight on either side; the mean of two where the weight parts
+/// between them. Sorts `values`.
+double WeightedMedian(std::vector<std::pair<double, double>>* values);
+
 // Quantiles of any number of values in bounded memory, the same for any grouping of the values.
 
 /// The middle of a bucket of docs/record_log.md, "sketch"; 0 for one that no value has.
