@@ -265,6 +265,20 @@ class Compare(SourcesTestCase):
         (elapsed,) = comparison["elapsed"]
         self.assertAlmostEqual(sum(part["difference"] for part in elapsed["parts"]), elapsed["difference"], places=6)
 
+    def test_a_run_that_is_given_twice_on_a_side_counts_once(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        options = ("--before", before, "--before", before + "/", "--after", after, "--after", after)
+        result = crema("compare", *options, "--json")
+        comparison = json.loads(result.stdout)
+        self.assertEqual((comparison["runs_a_side"], comparison["between_runs"]), ([1, 1], None))
+        self.assertEqual([len(comparison["sides"][side]) for side in ("before", "after")], [1, 1])
+        self.assertRegex(result.stderr, r"^(crema: [^\n]*: its side has this run already; it counts once\n){2}$")
+        result = crema("compare", "--before", before, "--after", before, "--json")  # on both sides it may be
+        self.assertEqual((result.stderr, json.loads(result.stdout)["change"]), ("", 0))
+        without_id = [self.collect(name, run_id=None) for name in ("one", "two")]  # their paths tell them apart
+        _, comparison = self.compare("--before", without_id[0], "--before", without_id[1], "--after", after)
+        self.assertEqual(comparison["runs_a_side"], [2, 1])
+
     def test_a_killed_run_is_said_to_be_incomplete(self):
         before = self.collect("before")  # its second worker was killed in a chunk
         text = crema("compare", before, before, "--ascii").stdout.replace("\n", " ")

@@ -62,15 +62,14 @@ std::string ComparisonJson(const Comparison& comparison, const std::vector<Judge
   return JsonText(document, 1) + "\n";
 }
 
-/// What a source's chunks did; sets `why_not` where they are not there.
-RunPieces PiecesOf(const MeasuredSource& source, std::string* why_not) {
+RunPieces PiecesOf(const MeasuredSource& source) {
   RunPieces pieces;
   if (const auto logs = source.FindLogs(); logs.ok() && logs->logs_missing > 0) {
-    *why_not = fmt::format("{} of its logs are gone since the measurement was made", logs->logs_missing);
+    pieces.why_not = fmt::format("{} of its logs are gone since the measurement was made", logs->logs_missing);
     return pieces;
   }
   const absl::Status status = source.ForEachAttempt([&pieces](const Attempt& attempt) { pieces.Add(attempt); });
-  if (!status.ok()) *why_not = std::string(status.message());
+  if (!status.ok()) pieces.why_not = std::string(status.message());
   pieces.ForgetSinglePass();
   return pieces;
 }
@@ -79,26 +78,30 @@ RunPieces PiecesOf(const MeasuredSource& source, std::string* why_not) {
 std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& sources, size_t first, bool each) {
   std::vector<PairedChange> changes;
   std::vector<RunPieces> before, after;
-  std::string why_not_before, why_not;
-  for (size_t i = 0; i < first; ++i) before.push_back(PiecesOf(sources[i], &why_not_before));
+  for (size_t i = 0; i < first; ++i) before.push_back(PiecesOf(sources[i]));
   for (size_t i = first; i < sources.size(); ++i) {
-    after.push_back(PiecesOf(sources[i], &why_not));
+    after.push_back(PiecesOf(sources[i]));
     if (!each && i + 1 < sources.size()) continue;
-    if (why_not_before.empty() && why_not.empty()) {
-      changes.push_back(CompareSides(before, after));
-    } else {
-      changes.emplace_back().why_not = why_not_before.empty() ? why_not : why_not_before;
-    }
+    changes.push_back(CompareSides(before, after));
     after.clear();
-    why_not.clear();
   }
   return changes;
 }
 
-/// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
+/// Runs of a side are taken in the order in which they ran, whatever the order in which they are named. One that is
+/// given twice counts once. Its id and its start identify it; without an id, its path and its start.
 std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, const CompareOptions& options) {
-  std::vector<MeasuredSource> sources = OpenAll(paths, options.run, options.output.quiet);
-  SortBy(&sources, [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); });
+  std::map<std::pair<double, std::string>, MeasuredSource> runs;
+  for (MeasuredSource& source : OpenAll(paths, options.run, options.output.quiet)) {
+    const RunFacts& run = source.measurement().run;
+    const std::string named = source.Named();
+    const std::string id = run.id.empty() ? std::filesystem::weakly_canonical(named).string() : run.id.str();
+    if (!runs.try_emplace({run.start_ns.value_or(0), id}, std::move(source)).second) {
+      PrintError(named + ": its side has this run already; it counts once");
+    }
+  }
+  std::vector<MeasuredSource> sources;
+  for (auto& [start, source] : runs) sources.push_back(std::move(source));
   return sources;
 }
 

@@ -235,6 +235,9 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
     none.why_not = std::move(reason);
     return none;
   };
+  for (const RunPieces* run : {&before, &after}) {
+    if (!run->why_not.empty()) return because(run->why_not);
+  }
   if (before.empty() || after.empty()) return because("a run has no chunk with a result");
   if (before.is_cut() || after.is_cut()) {
     return because(fmt::format("a run has more than {} chunks", ExactCount(RunPieces::kMostPieces)));

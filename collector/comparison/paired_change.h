@@ -24,6 +24,7 @@ class RunPieces {
  public:
   static constexpr size_t kMostPieces = 200'000;  ///< of more, the others are left out
   static constexpr size_t kMostParts = 100;       ///< sections by name; what further ones took is `(other)`
+  std::string why_not;                            ///< not empty: what the run's chunks did is not known
 
   void Add(const Attempt& attempt);
   /// Call it after the last attempt. In a run with one pass its name identifies nothing: it may be a function's, which
