@@ -73,16 +73,27 @@ std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Docum
   return change;
 }
 
+/// "after (it was killed)"
+std::string NameWithEnd(const ComparedSide& side) {
+  std::set<std::string> endings;
+  for (const Measurement* measurement : side.documents) endings.insert(WhyNotWhole(*measurement));
+  endings.erase("");
+  if (endings.empty()) return side.name;
+  return fmt::format("{} ({}{})", side.name, side.documents.size() > 1 ? "not all of its runs finished: " : "",
+                     absl::StrJoin(endings, "; "));
+}
+
 /// "after took 11.0 s, before 10.0 s (+10.0 %). Per core: CPU +610 ms, while the last chunks ran +320 ms."
 std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) {
   const std::optional<ElapsedChange> change = CompareElapsed(before.documents, after.documents);
   if (!change.has_value() || change->before <= 0) {
-    return fmt::format("Whether {} took longer than {} is not known: a run has no elapsed time.", after.name,
-                       before.name);
+    return fmt::format("Whether {} took longer than {} is not known: a run has no elapsed time.", NameWithEnd(after),
+                       NameWithEnd(before));
   }
   const ElapsedDifference& difference = change->difference;
-  std::string text = fmt::format("{} took {}, {} {} ({}", after.name, HumanDuration(change->after), before.name,
-                                 HumanDuration(change->before), HumanChange(difference.seconds / change->before));
+  std::string text =
+      fmt::format("{} took {}, {} {} ({}", NameWithEnd(after), HumanDuration(change->after), NameWithEnd(before),
+                  HumanDuration(change->before), HumanChange(difference.seconds / change->before));
   if (difference.low.has_value()) {
     text += fmt::format("; {}, {} to {}", HumanTimeChange(difference.seconds), HumanTimeChange(*difference.low),
                         HumanTimeChange(*difference.high));
@@ -228,11 +239,10 @@ std::string SurroundingsWords(const ComparedSide& before, const ComparedSide& af
   };
   std::string words;
   const std::set<std::string> was = hosts_of(before), now = hosts_of(after);
-  if (was != now && was.size() == 1 && now.size() == 1) {
-    words += fmt::format(" They ran on other hosts: {} on {}, {} on {}.", after.name, *now.begin(), before.name,
-                         *was.begin());
-  } else if (was != now && !was.empty() && !now.empty()) {
-    words += " They ran on other hosts.";
+  if (was != now && !was.empty() && !now.empty()) {
+    words += was.size() + now.size() > 2 ? " They ran on other hosts."
+                                         : fmt::format(" They ran on other hosts: {} on {}, {} on {}.", after.name,
+                                                       *now.begin(), before.name, *was.begin());
   }
   const std::optional<double> cores = PeakOf(after, "peak_cores"), cores_before = PeakOf(before, "peak_cores");
   if (cores.has_value() && cores_before.has_value() && *cores != *cores_before) {
@@ -245,14 +255,14 @@ std::string SurroundingsWords(const ComparedSide& before, const ComparedSide& af
 std::string TroubleWords(const ComparedSide& side) {
   std::string words;
   for (const Measurement* measurement : side.documents) {
+    std::vector<std::string> clauses = FindRunTrouble(*measurement).clauses;
     const std::string state = measurement->run.state.str();
-    std::string clauses = state == "running" ? "it is running" : state == "killed" ? "it was killed" : "";
-    for (const std::string& clause : FindRunTrouble(*measurement).clauses)
-      clauses += (clauses.empty() ? "" : "; ") + clause;
+    const bool is_sure = !clauses.empty() || state == "running" || state == "killed";
+    if (const std::string why = WhyNotWhole(*measurement); !why.empty()) clauses.insert(clauses.begin(), why);
     if (clauses.empty()) continue;
     words += fmt::format(
-        " {} is not complete ({}): only what it did is compared, and its elapsed time is not that of the whole.",
-        side.name, clauses);
+        " {} {} complete ({}): only what it did is compared, and its elapsed time {} that of the whole.", side.name,
+        is_sure ? "is not" : "may not be", absl::StrJoin(clauses, "; "), is_sure ? "is not" : "may not be");
   }
   return words;
 }
@@ -398,16 +408,12 @@ std::vector<ComparedRow> CompareWaits(const Documents& documents) {
 
 std::vector<ComparedValue> CompareMetrics(const Documents& documents) {
   std::vector<ComparedValue> metrics;
-  std::set<std::string> seen;
-  for (const Measurement* with_key : documents) {
-    for (const MetricDefinition& definition : MetricCatalog()) {
-      const std::string& key = definition.key;
-      if (with_key->metrics.Find(key) == nullptr || !seen.insert(key).second) continue;
-      ComparedValue value =
-          ValueOf(key, definition.label, definition.unit,
-                  Collect(documents, [&key](const Measurement& measurement) { return measurement.Metric(key); }));
-      if (AnyKnown(value)) metrics.push_back(std::move(value));
-    }
+  for (const MetricDefinition& definition : MetricCatalog()) {
+    const std::string& key = definition.key;
+    ComparedValue value =
+        ValueOf(key, definition.label, definition.unit,
+                Collect(documents, [&key](const Measurement& measurement) { return measurement.Metric(key); }));
+    if (AnyKnown(value)) metrics.push_back(std::move(value));
   }
   return metrics;
 }
@@ -504,9 +510,6 @@ void ReduceToSides(size_t before, bool is_equal, ComparedValue* value) {
 void CompareFigures(const Documents& documents, Comparison* comparison) {
   comparison->should_be_equal = CompareContents(documents);
   comparison->metrics = CompareMetrics(documents);
-  for (const Measurement* measurement : documents) {
-    for (const auto& [key, ignored] : measurement->metrics.values()) comparison->keys.insert(key);
-  }
   comparison->datasets = CompareRows(documents, &Measurement::datasets);
   comparison->sections = CompareRows(documents, &Measurement::sections);
   comparison->waits = CompareWaits(documents);

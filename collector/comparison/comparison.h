@@ -102,7 +102,6 @@ struct Comparison {
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
   std::vector<ComparedValue> should_be_equal;
   std::vector<SectionDifference> section_tree;  ///< of two runs, or of two sides
-  std::set<std::string> keys;                   ///< of all metrics that the documents name, measured or not
   std::vector<ComparedValue> metrics;  ///< in docs/metrics.md's order, without aliases; those measured in one of them
   std::vector<ComparedRow> datasets;
   std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`

@@ -6,6 +6,7 @@
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
 #include "collector/idioms/sequences.h"
+#include "collector/measurement/catalog.h"
 
 namespace crema {
 namespace {
@@ -76,7 +77,7 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
   }
   std::string meant;
   const ComparedValue* value = Find(comparison, gate.key, &meant);
-  if (value == nullptr && comparison.keys.count(gate.key) > 0) {
+  if (value == nullptr && FindMetric(gate.key) != nullptr) {
     return GateResult{true, fmt::format("{} is measured in no run", gate.key)};
   }
   if (value == nullptr) {

@@ -160,6 +160,30 @@ TEST(ComparisonSentence, SaysWhatIsMissing) {
               HasSubstr("Whether its work took longer is not known: the two have only 1 chunk in common."));
 }
 
+TEST(ComparisonSentence, BeginsWithHowARunEndedThatDidNotFinish) {
+  const Json before = Measured(10, 5, 4);
+  Json after = Measured(11, 6, 4);
+  const auto expect = [&](const std::string& why, const std::string& complete) {
+    const std::string words = Say(before, after);
+    EXPECT_THAT(words, ::testing::StartsWith("b (" + why + ") took 11.0 s, a 10.0 s (+10.0 %)."));
+    EXPECT_THAT(words, HasSubstr("b " + complete + " complete (" + why + ")"));
+  };
+  after["run"] = {{"state", "killed"}};
+  expect("it was killed", "is not");
+  after["run"] = {{"state", "finished"}, {"exit_status", 1}};
+  expect("it failed: exit status 1", "may not be");
+  after["run"] = {{"state", "failed"}, {"error", "ValueError"}};
+  expect("it failed: ValueError", "may not be");
+  after["run"] = {{"stop_ns", 1'790'000'000'000'000'000}};
+  expect("no end was recorded", "may not be");
+  after["run"] = {{"state", "finished"}, {"exit_status", 0}};
+  EXPECT_THAT(Say(before, after), ::testing::StartsWith("b took 11.0 s, a 10.0 s (+10.0 %)."));
+  after["run"] = {{"state", "killed"}};
+  const Measurement killed = MeasurementOf(after), finished = MeasurementOf(before);
+  EXPECT_THAT(ComparisonSentence({{&finished}, "before"}, {{&finished, &killed}, "after"}),
+              ::testing::StartsWith("after (not all of its runs finished: it was killed) took "));
+}
+
 TEST(ComparisonSentence, OfSeveralRunsASideSaysHowManyAreNeeded) {
   PairedChange paired = SlowerByPieces();
   paired.runs_before = paired.runs_after = 4;

@@ -238,6 +238,16 @@ StateInWords StateOf(const Measurement& measurement) {
   return {RunEnding::kFinished, trouble.any() ? "finished, " + trouble.brief : "finished", trouble.mark};
 }
 
+std::string WhyNotWhole(const Measurement& measurement) {
+  const StateInWords state = StateOf(measurement);
+  if (state.ending == RunEnding::kRunning) return "it has not ended";
+  if (state.ending == RunEnding::kKilled) return "it was killed";
+  if (state.ending == RunEnding::kFailed) {
+    return "it failed: " + (measurement.run.error.empty() ? state.text : measurement.run.error.str());
+  }
+  return EndNotRecorded(measurement.run).empty() ? "" : "no end was recorded";
+}
+
 std::vector<UnmeasuredFigures> FindUnmeasured(const Measurement& measurement) {
   std::vector<UnmeasuredFigures> found;
   std::map<std::string, size_t> of_reason;

@@ -57,6 +57,10 @@ struct StateInWords {
 
 StateInWords StateOf(const Measurement& measurement);
 
+/// Why its elapsed time may not be that of the whole: `it was killed`, `it failed: exit status 3`, `no end was
+/// recorded`. Empty: it finished.
+std::string WhyNotWhole(const Measurement& measurement);
+
 // "Can I trust this?": what is known about the measurement itself, the same rows wherever they are shown.
 
 struct TrustItem {
