@@ -141,9 +141,7 @@ struct ReadRun {
 };
 
 std::string WhyLeftOut(const Measurement& measurement) {
-  const RunEnding ending = StateOf(measurement).ending;
-  if (ending == RunEnding::kRunning) return "it has not ended";
-  if (ending == RunEnding::kKilled) return "it was killed";
+  if (const std::string why = WhyNotWhole(measurement); !why.empty()) return why;
   if (!(measurement.Metric("wall_time") > 0)) return "its wall time is not known";
   if (!(measurement.Metric("total_cores") > 0)) return measurement.WhyNotMeasured("total_cores");
   if (!(measurement.Metric("num_chunks") > 0)) return "it has no chunk with a result";
@@ -178,10 +176,7 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
   const Measurement& first = *runs.front().measurement;
   for (const ReadRun& run : runs) {
     const Measurement& measurement = *run.measurement;
-    const StateInWords state = StateOf(measurement);
     const auto note = [&](const std::string& what) { notes->push_back(run.point.name.str() + what); };
-    if (state.ending == RunEnding::kFailed) note(": " + state.text);
-    if (state.ending == RunEnding::kUnknown) note(": nothing says how it ended, so it may be incomplete");
     if (DatasetsOf(measurement) != DatasetsOf(first)) {
       note(" processed other datasets than " + runs.front().point.name.str());
     }

@@ -121,6 +121,18 @@ TEST(ScalingStudy, SaysThatCoresThatCameAndWentDoNotCountForALaw) {
             "a law needs 4 different numbers of cores; there is 1 (runs whose cores came and went do not count)");
 }
 
+TEST(ScalingStudy, LeavesOutRunsThatDidNotFinish) {
+  Json failed = MadeRun("failed", 2, 10, 1e6), endless = MadeRun("endless", 2, 10, 1e6);
+  failed["run"]["exit_status"] = 137;
+  endless["run"] = {{"name", "endless"}, {"stop_ns", 1'790'000'000'000'000'000}};
+  const ScalingStudy study = Study({MadeRun("a", 1, 10, 1e6), failed, endless, MadeRun("b", 2, 5, 1e6)});
+  ASSERT_EQ(study.points.size(), 2u);
+  ASSERT_EQ(study.left_out.size(), 2u);
+  EXPECT_EQ(study.left_out[0].reason, "it failed: exit status 137, as after signal 9 (killed)");
+  EXPECT_EQ(study.left_out[1].reason, "no end was recorded");
+  EXPECT_TRUE(study.notes.empty());
+}
+
 TEST(ScalingStudy, RunsThatTellNothingAreLeftOutWithTheReason) {
   Json killed = MadeRun("killed", 4, 10, 1e6), unknown = MadeRun("unknown", 4, 10, 1e6);
   killed["run"]["state"] = "killed";

@@ -328,9 +328,9 @@ std::string RenderScaling(const ScalingStudy& scaling, const TerminalStyle& styl
     AddNote("no fit: " + scaling.why_no_law, style, &text);
   }
   for (const std::string& note : scaling.notes) AddNote("note: " + note, style, &text);
-  for (const LeftOutRun& run : scaling.left_out) {
-    AddNote(fmt::format("left out: {}: {}", run.name.str(), run.reason.str()), style, &text);
-  }
+  const auto left_out = Mapped<std::string>(
+      scaling.left_out, [](const LeftOutRun& run) { return fmt::format("{}: {}", run.name.str(), run.reason.str()); });
+  if (!left_out.empty()) AddNote(fmt::format("left out: {}", fmt::join(left_out, "; ")), style, &text);
   return text;
 }
 
