@@ -372,11 +372,13 @@ int PrintScaling(const ScalingOptions& options) {
   const ScalingStudy study = sources.size() == 1
                                  ? PredictScaling(sources.front().measurement(), OrFail(Observe(sources.front(), "")))
                                  : StudyScaling(MeasurementsOf(sources), options.sources);
+  const size_t first = study.points.empty() ? 0 : study.points.front().source;
+  const size_t last = study.points.empty() ? sources.size() - 1 : study.points.back().source;
   const std::string next = sources.size() == 1
                                ? NextPrediction(sources.front(), options.output, "what other changes would bring")
                                : NextStep(options.output,
-                                          fmt::format("crema compare {} {}{}", ShellWord(options.sources.front()),
-                                                      ShellWord(options.sources.back()),
+                                          fmt::format("crema compare {} {}{}", ShellWord(options.sources[first]),
+                                                      ShellWord(options.sources[last]),
                                                       options.run.empty() ? "" : " --run " + ShellWord(options.run)),
                                           "what differs between the first and the last");
   const int printed =

@@ -1,6 +1,7 @@
 #include "collector/scaling/scaling_study.h"
 
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/tools/minima.hpp>
 
 #include "collector/comparison/comparison.h"
 #include "collector/diagnosis/run_head.h"
@@ -17,7 +18,6 @@ constexpr double kMostKappa = 1;    // two cores would be slower than half of on
 constexpr double kMostCores = 1e9;  // where the search for a number of cores ends
 constexpr int kSteps = 200;         // over the interval of sigma
 constexpr int kHalvings = 60;       // of an interval: beyond a double's digits
-constexpr double kGolden = 0.6180339887498949;
 
 /// The points as (throughput of a core, cores), and the best lambda in closed form: with g the throughput of a core
 /// times what the law divides by, a point's relative error is 1 - g / lambda.
@@ -83,16 +83,8 @@ double Edge(double inside, double outside, const std::function<bool(double)>& is
 
 /// The minimum of a function that falls, then rises.
 double Lowest(double low, double high, const std::function<double(double)>& function) {
-  const double from = low, to = high;
-  for (int i = 0; i < 2 * kHalvings; ++i) {
-    if (const double width = kGolden * (high - low); function(high - width) <= function(low + width)) {
-      high = low + width;
-    } else {
-      low = high - width;
-    }
-  }
-  double best = (low + high) / 2;
-  for (const double end : {from, to}) {
+  double best = boost::math::tools::brent_find_minima(function, low, high, std::numeric_limits<double>::digits).first;
+  for (const double end : {low, high}) {
     if (function(end) <= function(best)) best = end;
   }
   return best;
@@ -394,6 +386,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
   for (size_t i = 0; i < names.size(); ++i) {
     if (const std::string reason = WhyLeftOut(*measurements[i]); reason.empty()) {
       runs.push_back({measurements[i], PointOf(*measurements[i], names[i])});
+      runs.back().point.source = i;
     } else {
       study.left_out.push_back({names[i], reason});
     }
@@ -402,7 +395,9 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
     study.refused = "fewer than two runs can be compared";
     return study;
   }
-  SortBy(&runs, [](const ReadRun& a) { return *a.point.cores; });
+  SortBy(&runs, [](const ReadRun& a) {
+    return std::tuple(*a.point.cores, a.measurement->run.start_ns.value_or(0), a.point.name.str(), *a.point.wall_time);
+  });
   study.work = SetWork(&runs);
   AddNotes(runs, &study.notes);
   for (const ReadRun& run : runs) study.points.push_back(run.point);
@@ -467,9 +462,13 @@ std::string ScalingSentence(const ScalingStudy& study) {
   if (study.kind == ScalingKind::kStrong) what = "The same work";
   if (study.kind == ScalingKind::kMixed) what = "Different work";
   if (study.is_predicted) what = "Predicted from one run, not measured";
-  std::string text =
-      fmt::format("{}: on {}, {} per second are {} times those on {}, an efficiency of {}.", what, CoresText(last),
-                  study.work, HumanFactor(*last.speedup), CoresText(first), HumanPercent(*last.efficiency));
+  std::vector<double> speedups;
+  for (const ScalingPoint& point : study.points) {
+    if (point.cores == last.cores) speedups.push_back(*point.speedup);
+  }
+  std::string text = fmt::format("{}: on {}, {} per second are {} times those on {}, an efficiency of {}.", what,
+                                 CoresText(last), study.work, HumanFactor(MeanOf(speedups)), CoresText(first),
+                                 HumanPercent(MeanOf(speedups) * *first.cores / *last.cores));
   if (study.laws.empty()) return text;
   const ScalingLaw& law = study.laws.back();
   text += law.worthwhile.value.has_value()

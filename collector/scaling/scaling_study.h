@@ -49,6 +49,7 @@ enum class ScalingKind {
 
 /// A run. Times in seconds.
 struct ScalingPoint {
+  size_t source = 0;  ///< its place among the runs that were given
   Text name;
   Number cores;             ///< the most at once; the average where they came and went
   Number lanes;             ///< chunks at once, of a prediction

@@ -121,6 +121,18 @@ TEST(ScalingStudy, SaysThatCoresThatCameAndWentDoNotCountForALaw) {
             "a law needs 4 different numbers of cores; there is 1 (runs whose cores came and went do not count)");
 }
 
+TEST(ScalingStudy, TakesAllRunsOfANumberOfCoresInAnyOrder) {
+  const Json one = MadeRun("one", 1, 100, 1e6), fast = MadeRun("fast", 2, 40, 1e6), slow = MadeRun("slow", 2, 80, 1e6);
+  const ScalingStudy study = Study({one, fast, slow}), other = Study({slow, one, fast});
+  EXPECT_EQ(ScalingSentence(study),
+            "The same work: on 2 cores, events per second are 1.9 times those on 1 core, an efficiency of 94 %.");
+  EXPECT_EQ(ScalingSentence(other), ScalingSentence(study));
+  ASSERT_EQ(other.points.size(), 3u);
+  EXPECT_EQ(ScalingAsJson(other)["points"], ScalingAsJson(study)["points"]);
+  EXPECT_EQ(study.points.back().source, 2u);
+  EXPECT_EQ(other.points.back().source, 0u);
+}
+
 TEST(ScalingStudy, LeavesOutRunsThatDidNotFinish) {
   Json failed = MadeRun("failed", 2, 10, 1e6), endless = MadeRun("endless", 2, 10, 1e6);
   failed["run"]["exit_status"] = 137;
