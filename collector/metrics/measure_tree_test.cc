@@ -162,6 +162,30 @@ std::vector<Line> TreeOf(const std::string& run_id, int64_t start_ns, int64_t sa
           {{"type", "tree_sample"}, {"time_ns", sampled_ns}, {"rss_bytes", 1}, {"cpu_user_ns", kSecondNs}}};
 }
 
+TEST_F(MeasureTreeTest, ProcessesOfOtherRunsBesideTheCommandWidenTheBounds) {
+  std::vector<Line> tree = TreeOf("run", At(0), At(4));
+  tree.push_back({{"type", "run_end"}, {"time_ns", At(5)}, {"exit_status", 0}, {"tree_cpu_user_ns", 2 * kSecondNs}});
+  Write("node-7-1.tree.ndjson", tree);
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 4), EndLine(5)});
+  Line other = ProcessLine(2, 30);
+  other["run_id"] = nullptr;  // only CREMA_DIR was set
+  Write("b.jsonl", {other, ChunkLine(0, 31, 34), EndLine(35)});
+  MeasureOptions options;
+  options.run = "all";
+  const Document document = Take(options);
+  EXPECT_EQ(document["run"]["boundary"], "processes");
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 35);
+  EXPECT_EQ(document["workers"].size(), 2u);
+  EXPECT_DOUBLE_EQ(Metric(document, "event_rate_wall_khz"), 200 / 35.0 / 1000);
+  for (const char* key : {"job_cpu_efficiency", "cpu_outside_chunks_share"}) {
+    EXPECT_TRUE(document["metrics"][key].is_null()) << key;
+    EXPECT_EQ(document["quality"]["not_measured"][key], "processes of other runs are not in the process tree");
+  }
+  for (const Document& warning : document["quality"]["warnings"]) {
+    EXPECT_THAT(warning.get<std::string>(), ::testing::Not(HasSubstr("outside the run's bounds")));
+  }
+}
+
 TEST_F(MeasureTreeTest, TakesARunThatHasOnlyAProcessTreeAndNotTheTreeOfAnother) {
   Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), EndLine(3)});  // of the run `run`
   Write("node-7-1.tree.ndjson", TreeOf("other", At(0), At(4)));

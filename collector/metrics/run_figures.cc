@@ -406,24 +406,18 @@ void AddWorkersWithoutChunks(RunFigures* figures) {
   }
 }
 
-// An engine's workers live longer than the run that used them, so they bound nothing.
-bool BoundByProcesses(const ProcessFindings& findings, RunBounds& bounds) {
+// An engine's workers live longer than the run that used them, so they bound nothing. `but`: nor do processes of these.
+bool BoundByProcesses(const ProcessFindings& findings, RunBounds& bounds, const std::vector<std::string>& but = {}) {
+  bool any = false;
   for (size_t i = 0; i < findings.processes.size(); ++i) {
-    if (findings.serves_engine[i]) continue;
     const ProcessRow& process = findings.processes[i];
+    if (findings.serves_engine[i] || absl::c_linear_search(but, process.run_id)) continue;
+    any = true;
     if (bounds.boundary.empty()) bounds = {{process.start_ns, process.last_ns}, "processes"};
     bounds.window.start_ns = std::min(bounds.window.start_ns, process.start_ns);
     bounds.window.stop_ns = std::max(bounds.window.stop_ns, process.last_ns);
   }
-  return !bounds.boundary.empty();
-}
-
-// The command's last sign of life: where only `crema run` was killed, its records go on after the tree's last line.
-int64_t StopOfCommand(const TreeFigures& tree, const ProcessFindings& findings) {
-  if (tree.stop_ns.has_value()) return *tree.stop_ns;
-  RunBounds of_processes;
-  if (!BoundByProcesses(findings, of_processes)) return tree.last_ns;
-  return std::max(tree.last_ns, of_processes.window.stop_ns);
+  return any;
 }
 
 // Under `crema run` processes do not sample themselves: the parent's samples stand in.
@@ -476,14 +470,23 @@ struct Observed {
   std::optional<int64_t> stop_ns;
 };
 
-/// The first that exists of: the command's bounds (`crema run`), the processes', the chunks'. `start_ns` and `stop_ns`
-/// override a side each, and make the boundary `context`. A stop before the start is moved to the start.
-RunBounds FindBounds(const std::optional<TreeFigures>& tree, const RecordFindings& findings,
-                     std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns) {
+/// The first that exists of: the command's bounds (`crema run`), widened by processes of other runs; the processes',
+/// the chunks'. A start and a stop that somebody said override a side each, and make the boundary `context`. A stop
+/// before the start is moved to the start.
+RunBounds FindBounds(const Observed& observed, const RunFigures& figures) {
+  const auto& [start_ns, stop_ns] = std::tie(observed.start_ns, observed.stop_ns);
+  const RecordFindings& findings = figures.findings;
   RunBounds bounds;
   const bool is_given = start_ns.has_value() && stop_ns.has_value();
-  if (tree.has_value()) {
-    bounds = {{tree->start_ns, StopOfCommand(*tree, findings.processes)}, "command"};
+  if (figures.tree.has_value()) {
+    bounds = {{figures.tree->start_ns, figures.tree->stop_ns.value_or(figures.tree->last_ns)}, "command"};
+    RunBounds all;  // where only `crema run` was killed, its records go on after the tree's last line
+    if (!figures.tree->stop_ns.has_value() && BoundByProcesses(findings.processes, all)) {
+      bounds.window.stop_ns = std::max(bounds.window.stop_ns, all.window.stop_ns);
+    }
+    const std::vector<std::string> ids = observed.trees.run_ids();
+    bounds.has_other_runs = !absl::c_linear_search(ids, "") && BoundByProcesses(findings.processes, bounds, ids);
+    if (bounds.has_other_runs) bounds.boundary = "processes";
   } else if (!BoundByProcesses(findings.processes, bounds) && !is_given) {
     const AttemptFindings& attempts = findings.attempts;
     const AttemptTotals totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
@@ -505,7 +508,7 @@ RunBounds FindBounds(const std::optional<TreeFigures>& tree, const RecordFinding
 void MeasureWorkerLives(const Observed& observed, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
-  figures.bounds = FindBounds(figures.tree, figures.findings, observed.start_ns, observed.stop_ns);
+  figures.bounds = FindBounds(observed, figures);
   const std::optional<ClusterSession> session = observed.clusters.Session();
   if (session.has_value() && !session->ended && observed.stop_ns == session->window.stop_ns) {
     figures.bounds.stop_was_reported = false;  // the session goes on: that is what was known last
@@ -686,6 +689,9 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     tables.run.allocated_cores_source = Text::OrNull(figures.tree->allocated_cores_source);
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
+  for (const char* key : {"job_cpu_efficiency", "cpu_outside_chunks_share"}) {
+    if (figures.bounds.has_other_runs) metrics.SetNull(key, "processes of other runs are not in the process tree");
+  }
   CapByTree(observed.trees, figures);
   SetEngine(clusters, cluster_workers, figures);
   UseTimesOfTasks(figures);

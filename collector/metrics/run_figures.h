@@ -28,6 +28,7 @@ struct RunBounds {
   std::string_view boundary;
   /// The caller said when it stopped: its processes may live on, as an engine's workers and a notebook do.
   bool stop_was_reported = false;
+  bool has_other_runs = false;  ///< beside the command's, which say nothing of when they ran
 };
 
 /// What an engine's scheduler and its tasks add.
