@@ -279,6 +279,20 @@ class Compare(SourcesTestCase):
         _, comparison = self.compare("--before", without_id[0], "--before", without_id[1], "--after", after)
         self.assertEqual(comparison["runs_a_side"], [2, 1])
 
+    def test_gates_that_passed_are_shown_with_the_limit_and_its_unit(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        options = ("--fail-on", "busy_time>5", "--fail-on", "wall_time>1%", "--fail-on-sure", "90")
+        result = crema("compare", before, after, *options, "--width", "1000")
+        self.assertEqual(result.returncode, 3)
+        passed = [line for line in result.stdout.splitlines() if line.startswith("gate ")]
+        self.assertEqual(len(passed), 2)
+        self.assertRegex(
+            passed[0], r"^gate busy_time>5 passed: busy_time changed by \+[\d.]+ s in .* \(limit: \+5.00 s\)$"
+        )
+        self.assertIn("(limit: +90.0 %)", passed[1])
+        self.assertRegex(result.stderr, r"^crema: gate wall_time>1% failed: [^\n]*\(limit: \+1.0 %\)\n$")
+        self.assertEqual(crema("compare", before, after, "--fail-on", "busy_time>5", "-q").stdout, "")
+
     def test_a_killed_run_is_said_to_be_incomplete(self):
         before = self.collect("before")  # its second worker was killed in a chunk
         text = crema("compare", before, before, "--ascii").stdout.replace("\n", " ")

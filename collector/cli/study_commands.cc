@@ -44,14 +44,11 @@ struct CompareOptions {
   OutputOptions output;
 };
 
-std::vector<ComparisonGate> ParseGates(const std::vector<std::string>& texts) {
-  std::vector<ComparisonGate> gates;
-  for (const std::string& text : texts) {
-    absl::StatusOr<ComparisonGate> gate = ParseGate(text);
-    if (!gate.ok()) throw CLI::ValidationError("--fail-on", std::string(gate.status().message()));
-    gates.push_back(*std::move(gate));
-  }
-  return gates;
+/// The value. Throws a usage error where there is none.
+template <class Value>
+Value OrWrongUsage(const char* option, absl::StatusOr<Value> value) {
+  if (!value.ok()) throw CLI::ValidationError(option, std::string(value.status().message()));
+  return *std::move(value);
 }
 
 std::string ComparisonJson(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
@@ -156,35 +153,27 @@ void RemoveOldGates(const std::string& path) {
 int RunCompare(const CompareOptions& options) {
   CheckSources(options);
   CheckChart(options.chart);
-  const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
-  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  std::vector<ComparisonGate> gates;  // wrong usage, before anything is read
+  for (const std::string& text : options.gates) gates.push_back(OrWrongUsage("--fail-on", ParseGate(text)));
   std::string next;
   const Comparison comparison = CompareSources(options, &next);
   std::vector<JudgedGate> judged;
-  for (const ComparisonGate& gate : gates) {
-    const absl::StatusOr<GateResult> result = Judge(gate, comparison);
-    if (!result.ok()) {
-      PrintError(std::string(result.status().message()));
-      return kExitWrongUsage;
-    }
-    judged.push_back({gate.text, *result});
-  }
+  for (const ComparisonGate& gate : gates)
+    judged.push_back({gate.text, OrWrongUsage("--fail-on", Judge(gate, comparison))});
   if (options.sure_percent.has_value()) JudgeSure(*options.sure_percent, comparison, &judged);
   if (options.fail_on_unclear) JudgeUnclear(comparison, &judged);
   if (!options.junit.empty()) {
     RemoveOldGates(options.junit);
     OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
   }
-  if (!options.chart.path.empty()) {
-    OrFail(WriteCharts({MakeSectionTreeChart(comparison.section_tree)}, options.chart));
-  }
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeSectionTreeChart(comparison.section_tree)}, options.chart));
   int printed = kExitDone;
   if (options.output.json) {
     printed = PrintBesideGate(ComparisonJson(comparison, judged));
   } else if (options.markdown) {
     printed = PrintBesideGate(ComparisonAsMarkdown(comparison, judged));
   } else if (!options.output.quiet) {
-    printed = PrintBesideGate(RenderComparison(comparison, style) + next);
+    printed = PrintBesideGate(RenderComparison(comparison, judged, StyleFor(STDOUT_FILENO, options.output)) + next);
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
@@ -309,13 +298,13 @@ int PrintPrediction(const PredictOptions& options) {
   if (!asked) changes = UsualChanges(run, section);
   Prediction prediction = Predict(run, changes);
   if (!asked) SortBestFirst(&prediction);
-  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   const std::string next = absl::c_any_of(prediction.rows, std::mem_fn(&PredictedRow::has_answer))
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", source.Named()),
                                           "what the change brought, once it is made and run")
                                : NextPrediction(source, options.output, "what the usual changes would bring");
-  const int printed = PrintOut(options.output.json ? JsonText(PredictionJson(prediction), 1) + "\n"
-                                                   : RenderPrediction(prediction, style) + next);
+  const int printed =
+      PrintOut(options.output.json ? JsonText(PredictionJson(prediction), 1) + "\n"
+                                   : RenderPrediction(prediction, StyleFor(STDOUT_FILENO, options.output)) + next);
   return printed != kExitDone || prediction.refused.empty() ? printed : kExitFailed;
 }
 
@@ -439,14 +428,8 @@ int PrintHistory(const HistoryOptions& options) {
   std::vector<HistoryRun> runs = OrFail(ReadHistory(options.directories, metrics, AffinityCores().value_or(1)));
   const RunHistory history = OrFail(StudyHistory(std::move(runs), options.choice));
   std::string worse;
-  if (options.worse_percent.has_value()) {
-    const absl::StatusOr<std::string> judged = WorseThanBefore(history, *options.worse_percent / 100);
-    if (!judged.ok()) {
-      PrintError(std::string(judged.status().message()));
-      return kExitWrongUsage;
-    }
-    worse = *judged;
-  }
+  if (options.worse_percent.has_value())
+    worse = OrWrongUsage("--fail-on-worse", WorseThanBefore(history, *options.worse_percent / 100));
   int done = kExitDone;
   if (options.output.json) {
     done = PrintBesideGate(JsonText(HistoryAsJson(history), 1) + "\n");

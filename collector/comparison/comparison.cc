@@ -153,7 +153,8 @@ std::string EffectWords(const PairedChange& change, const ComparedSide& before, 
 
 /// "The work in its chunks is 6.1 % longer (4.8 % to 7.3 %): select adds 5.2 % of the whole; all else within ±0.6 %."
 std::string WorkWords(const PairedChange& change, const ComparedSide& before, const ComparedSide& after) {
-  const std::string_view what = change.is_of_work ? "The work in its chunks" : "The time in its chunks";
+  const std::string what = fmt::format("The {} in its chunks{}", change.is_of_work ? "work" : "time",
+                                       change.is_by_event ? " for each event" : "");
   const auto size = [](double share) { return HumanPercent(std::fabs(share), 1); };
   const std::string number = HumanChange(change.change);
   const std::string range = fmt::format("{} to {}", HumanChange(change.low), HumanChange(change.high));

@@ -42,9 +42,8 @@ std::optional<double> ChangeByGate(const ComparisonGate& gate, const ComparedVal
 }
 
 std::string ChangeText(const ComparisonGate& gate, double change, const std::string& unit) {
-  if (std::isinf(change)) return "from 0";
-  if (gate.is_relative) return "by " + HumanChange(change);
-  return (change < 0 ? "by " : "by +") + HumanQuantity(gate.key, change, unit);
+  if (gate.is_relative) return HumanChange(change);
+  return (change < 0 ? "" : "+") + HumanQuantity(gate.key, change, unit);
 }
 
 }  // namespace
@@ -81,9 +80,8 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
     return GateResult{true, fmt::format("{} is measured in no run", gate.key)};
   }
   if (value == nullptr) {
-    return absl::InvalidArgumentError(
-        fmt::format("--fail-on {}: no measurement has a value of `{}`{}; `crema show SOURCE --json` lists the keys",
-                    gate.text, gate.key, meant));
+    return absl::InvalidArgumentError(fmt::format(
+        "no measurement has a value of `{}`{}; `crema show SOURCE --json` lists the keys", gate.key, meant));
   }
   GateResult result;
   for (size_t at = 1; at < value->values.size(); ++at) {
@@ -91,8 +89,9 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
     const std::string& name = comparison.runs[at].name;
     if (!change.has_value()) return GateResult{true, fmt::format("{} is not measured in both runs", gate.key)};
     const bool fell = gate.is_above ? *change > gate.limit : *change < gate.limit;
+    const std::string text = std::isinf(*change) ? "from 0" : "by " + ChangeText(gate, *change, value->unit);
     const std::string sentence =
-        fmt::format("{} changed {} in {}", gate.key, ChangeText(gate, *change, value->unit), name);
+        fmt::format("{} changed {} in {} (limit: {})", gate.key, text, name, ChangeText(gate, gate.limit, value->unit));
     if (fell && !result.fell) result = {true, sentence};
     if (result.sentence.empty()) result.sentence = sentence;
   }
@@ -112,8 +111,9 @@ void JudgeSure(double percent, const Comparison& comparison, std::vector<JudgedG
                          fmt::format("whether the work of {} took longer is not known: {}", name, change.why_not)};
     if (change.conclusion != ChangeConclusion::kNotKnown) {
       result = {change.low > percent / 100,
-                fmt::format("the {} in the chunks of {} changed by {} to {}{}", change.is_of_work ? "work" : "time",
-                            name, HumanChange(change.low), HumanChange(change.high),
+                fmt::format("the {} in the chunks of {}{} changed by {} to {} (limit: {}){}",
+                            change.is_of_work ? "work" : "time", name, change.is_by_event ? " for each event" : "",
+                            HumanChange(change.low), HumanChange(change.high), HumanChange(percent / 100),
                             change.between_runs.has_value()
                                 ? ""
                                 : " if equal runs differ by no more than ±" + HumanPercent(change.assumed) +

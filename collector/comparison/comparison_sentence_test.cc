@@ -184,6 +184,13 @@ TEST(ComparisonSentence, BeginsWithHowARunEndedThatDidNotFinish) {
               ::testing::StartsWith("after (not all of its runs finished: it was killed) took "));
 }
 
+TEST(ComparisonSentence, SaysForEachEventWhereTheEventsDiffer) {
+  PairedChange paired = SlowerByPieces();
+  paired.is_by_event = true;
+  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(20, 10, 8, 2000), &paired),
+              HasSubstr("The time in its chunks for each event is 6.1 % longer"));
+}
+
 TEST(ComparisonSentence, OfSeveralRunsASideSaysHowManyAreNeeded) {
   PairedChange paired = SlowerByPieces();
   paired.runs_before = paired.runs_after = 4;

@@ -42,6 +42,7 @@ struct UnpairedPieces {
 struct PieceMatch {
   std::string why_not;                   ///< not empty: there is nothing to compare
   std::string_view paired_by;            ///< `chunk`; `file`: ranges differ, and events are the measure; `none`
+  bool is_by_event = false;              ///< the two processed other numbers of events of the same input
   std::vector<std::string> parts;        ///< top-level sections; the last one is `(other)`
   std::vector<PiecePair> pairs;          ///< empty where `paired_by` is `none`
   std::vector<UnpairedPieces> unpaired;  ///< empty else
@@ -161,6 +162,7 @@ PieceMatch PairUp(const Pieces& before, const Pieces& after, bool by_event, cons
     if (found == after.end()) continue;
     const double scale = ScaleOf(piece, found->second, by_event);
     if (scale == 0) continue;
+    matched.is_by_event |= scale != 1;
     matched.pairs.push_back({piece.dataset + "\n" + piece.file, SplitPiece(piece, parts.of_before, parts),
                              SplitPiece(found->second, parts.of_after, parts, scale),
                              RatiosOf(piece, found->second, scale, parts)});
@@ -221,6 +223,7 @@ PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const 
     match.after_share += of_after.seconds / all_after;
     for (const RunPiece* chunk : of_before.chunks) Add(*chunk, 1, &match.before_seconds);
     const double scale = by_event ? of_before.events / of_after.events : 1;
+    match.is_by_event |= scale != 1;
     for (const RunPiece* chunk : of_after.chunks) Add(*chunk, scale, &match.after_seconds);
   }
   return match;
@@ -444,6 +447,7 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Comp
   change.why_not = match.why_not;
   if (!match.why_not.empty()) return change;
   change.paired_by = match.paired_by;
+  change.is_by_event = match.is_by_event;
   change.before_share = match.before_share;
   change.after_share = match.after_share;
   change.is_of_work = time == ComparedTime::kWork;
@@ -594,6 +598,7 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
       (side == &before ? change.before_waiting : change.after_waiting) +=
           against_first.after_waiting / static_cast<double>(side->size());
       change.paired_by = against_first.paired_by;
+      change.is_by_event |= against_first.is_by_event;
       change.pairs = change.pairs == 0 ? against_first.pairs : std::min(change.pairs, against_first.pairs);
       change.before_share = std::min(change.before_share, against_first.before_share);
       change.after_share = std::min(change.after_share, against_first.after_share);

@@ -93,6 +93,7 @@ struct PairedChange {
   std::string_view drawn_by;          ///< what was drawn: `file`, `pair`, `chunk`; of several runs a side `run`
   double before_share = 1;            ///< of the time in chunks, what takes part; of several runs the least
   double after_share = 1;
+  bool is_by_event = false;  ///< they processed other numbers of events of the same input: of times an event
   /// Whether times are without the time in which threads waited for a CPU.
   bool is_of_work = false;
   /// Threads waited for CPUs for so long that others, which waited for them, may have been blocked for that alone; the

@@ -278,6 +278,7 @@ TEST(PairedChange, OfSectionsAddsUpToThatOfAll) {
 TEST(PairedChange, OtherRangesAreComparedByFileAndEvent) {
   const PairedChange change = ComparePieces(MadeRun(1, 1), MadeRun(2, 1.5, /*shift=*/500));
   EXPECT_EQ(change.paired_by, "file");
+  EXPECT_FALSE(change.is_by_event) << "both have as many events in each file";
   EXPECT_EQ(change.pairs, 30u);
   EXPECT_NEAR(change.change, 0.2, 0.02);
 }
@@ -370,6 +371,18 @@ TEST(PairedChange, FilesWithoutRangesArePairedByFile) {
   EXPECT_EQ(change.pairs, 12u);
   EXPECT_NEAR(change.change, 0.1, 1e-9);
   EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
+}
+
+TEST(PairedChange, SaysThatTwiceTheEventsAreComparedByEvent) {
+  RunPieces before, after;
+  for (int file = 0; file < 12; ++file) {
+    AddUnranged(&before, "f" + std::to_string(file), 1, 100);
+    AddUnranged(&after, "f" + std::to_string(file), 2, 200);
+  }
+  const PairedChange change = ComparePieces(before, after);
+  EXPECT_NEAR(change.change, 0, 1e-9);
+  EXPECT_TRUE(change.is_by_event);
+  EXPECT_TRUE(CompareSides({before, before}, {after}).is_by_event);
 }
 
 TEST(PairedChange, OfGeneratorsTotalsAreComparedByTheirEvents) {

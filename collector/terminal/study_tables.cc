@@ -146,8 +146,6 @@ std::string ExactValueText(const ComparedValue& value, size_t at) {
   return value.values[at].has_value() ? ExactNumber(*value.values[at]) : "–";
 }
 
-using TextOfCell = std::string (*)(const ComparedValue& value, size_t at);
-
 void AddValueColumns(const Comparison& comparison, TextTable* table) {
   for (size_t at = 0; at < comparison.runs.size(); ++at) {
     table->columns.push_back({comparison.runs[at].name, Align::kRight, 0, true});
@@ -155,7 +153,7 @@ void AddValueColumns(const Comparison& comparison, TextTable* table) {
   }
 }
 
-void AddValueCells(const ComparedValue& value, TextOfCell cell, PaintedLine* line) {
+void AddValueCells(const ComparedValue& value, std::string (*cell)(const ComparedValue&, size_t), PaintedLine* line) {
   for (size_t at = 0; at < value.values.size(); ++at) {
     line->push_back({cell(value, at)});
     if (at > 0) line->push_back({ChangeText(value, at)});
@@ -302,9 +300,8 @@ void AddUnequal(const Comparison& comparison, std::string* text) {
   *text += "\n|---|" + Repeated("---:|", static_cast<int>(comparison.runs.size())) + "\n";
   for (size_t i = 0; i < std::min(kMostStudyRows, unequal.size()); ++i) {
     *text += fmt::format("| {} |", Plain(unequal[i].label));
-    for (const std::optional<double>& value : unequal[i].values) {
-      *text += fmt::format(" {} |", value.has_value() ? ExactNumber(*value) : "–");
-    }
+    for (size_t at = 0; at < comparison.runs.size(); ++at)
+      *text += fmt::format(" {} |", ExactValueText(unequal[i], at));
     *text += "\n";
   }
   AddMore(unequal.size(), text);
@@ -389,9 +386,13 @@ std::string RenderHistory(const RunHistory& history, size_t rows, const Terminal
   return text;
 }
 
-std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
+std::string RenderComparison(const Comparison& comparison, const std::vector<JudgedGate>& gates,
+                             const TerminalStyle& style) {
   std::string text;
   for (const std::string& sentence : comparison.sentences) AddNote(sentence, style, &text);
+  for (const JudgedGate& gate : gates) {
+    if (!gate.result.fell) AddNote(fmt::format("gate {} passed: {}", gate.text, gate.result.sentence), style, &text);
+  }
   AddUnequal(comparison, style, &text);
   AddMetricChanges(comparison, style, &text);
   AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,

@@ -60,7 +60,8 @@ absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::st
 
 /// First what should be equal and is not, then the key figures and every other metric that changed, then datasets and
 /// sections. No line is wider than `style.width`.
-std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style);
+std::string RenderComparison(const Comparison& comparison, const std::vector<JudgedGate>& gates,
+                             const TerminalStyle& style);
 
 /// The sentences; for each compared run the sections that changed, with their ranges, and the parts of its elapsed
 /// time; what should be equal and is not; the gates.
