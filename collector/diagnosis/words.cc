@@ -178,6 +178,8 @@ std::string ShortName(std::string_view name) {
   return "…" + std::string(name.substr(begin));
 }
 
+bool IsKnownWait(std::string_view kind) { return WordsOf(kind) != nullptr; }
+
 std::vector<WaitShare> WaitShares(const Measurement& measurement) {
   double whole = 0;
   double known = 0;

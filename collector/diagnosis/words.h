@@ -51,6 +51,9 @@ struct WaitShare {
   bool is_least = false;  ///< some of the blocked time is not known, or coarse: it may be of this kind, too
 };
 
+/// Whether it is a kind that samples show; else the row holds what they do not show.
+bool IsKnownWait(std::string_view kind);
+
 /// The largest first; none where samples do not show it: too few, or CPUs so full that they are coarse.
 std::vector<WaitShare> WaitShares(const Measurement& measurement);
 

@@ -260,6 +260,21 @@ std::string WhyWaitIsUnknown(const ObservedRun& run, const RunChange& change) {
       run.common_waits.words, HumanPercent(run.common_waits.share));
 }
 
+// Blocked time of the section in the chunk: what samples place there, and of the time that they do not place as much as
+// of all other time that may hold it; at least what finds no room elsewhere, at most what finds room in the section.
+PredictedValue BlockedInSection(const ObservedRun& run, const ObservedChunk& chunk) {
+  const double sampled = chunk.section * run.section_on_gpu.blocked;
+  const double anywhere = chunk.Blocked() * run.blocked_anywhere, placed = chunk.Blocked() - anywhere;
+  const double computing =
+      std::max(chunk.section_cpu, std::min(chunk.gpu_wait, chunk.section * run.section_on_gpu.waiting));
+  const double inside = std::max(0.0, chunk.section - sampled - computing);
+  const double all =
+      chunk.duration - placed - (chunk.section_cpu > 0 ? std::min(chunk.cpu, chunk.duration) : computing);
+  const double elsewhere = std::max(0.0, all - inside);
+  const double share = anywhere > 0 ? anywhere * inside / std::max(anywhere, inside + elsewhere) : 0;
+  return {sampled + share, sampled + std::max(0.0, anywhere - elsewhere), sampled + std::min(anywhere, inside)};
+}
+
 struct FasterSection {
   double seconds = 0;      ///< by which the chunk is shorter
   double cpu_seconds = 0;  ///< of these, CPU time
@@ -268,26 +283,31 @@ struct FasterSection {
 // A section's thread computes for a part of its time, and waits for the GPU in the rest. Code that is faster does not
 // make the GPU faster: the section lasts at least as long as its kernels and copies. Faster kernels and copies shorten
 // waiting, as far as the thread waited for them.
-FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, const RunChange& change) {
+FasterSection Faster(const ObservedRun& run, const ObservedChunk& chunk, const RunChange& change, uint64_t seed) {
+  const SectionOnGpu& on_gpu = run.section_on_gpu;
   const double less = 1 - 1 / change.number;
   const double waiting = std::min(chunk.gpu_wait, chunk.section * on_gpu.waiting), work = chunk.section * on_gpu.work;
   if (change.kind == ChangeKind::kFasterGpu) {
     const double shorter = std::min(waiting, work) * less;
     return {shorter, chunk.gpu_wait > 0 ? chunk.gpu_spin * shorter / chunk.gpu_wait : 0};
   }
-  const double computing = std::max(0.0, chunk.section * (1 - on_gpu.blocked) - waiting);
+  const PredictedValue blocked = BlockedInSection(run, chunk);
+  const double at = seed == 0 ? blocked.value : seed % 2 == 1 ? blocked.low : blocked.high;
+  const double computing = std::max(0.0, chunk.section - at - waiting);
   const double shorter = std::min(computing * less, std::max(0.0, chunk.section - work));
-  const double all_computing = chunk.duration - chunk.gpu_wait;
+  const double all_computing = chunk.duration - chunk.gpu_wait - chunk.Blocked();
   const double cpu = std::max(0.0, std::min(chunk.cpu, chunk.duration) - chunk.gpu_spin);
   return {shorter, all_computing > 0 ? cpu * std::min(1.0, computing * less / all_computing) : 0};
 }
 
 // How lanes and cores are shared.
 struct CoreUse {
-  CoreUse(const ObservedRun& run, const RunChange& change)
-      : had_a_core_each(run.lanes() <= run.cores()),
+  CoreUse(const ObservedRun& run, const RunChange& change, uint64_t draw)
+      : seed(draw),
+        had_a_core_each(run.lanes() <= run.cores()),
         takes_turns(change.kind == ChangeKind::kWithoutWaiting && !had_a_core_each) {}
 
+  uint64_t seed;
   bool had_a_core_each;
   bool takes_turns;            ///< without waiting, chunks that took turns on the cores would compute all at once
   bool leaves_helpers = true;  ///< a chunk that used several cores has as many as before
@@ -302,7 +322,7 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
   *cpu = std::min(chunk.cpu, chunk.duration);
   if (*cpu > 0) replayed.cores = chunk.cpu / *cpu;
   if (change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu) {
-    const FasterSection faster = Faster(chunk, run.section_on_gpu, change);
+    const FasterSection faster = Faster(run, chunk, change, use.seed);
     replayed.fixed -= faster.seconds, *cpu -= faster.cpu_seconds;
   }
   if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
@@ -333,6 +353,16 @@ double ChangedRun::CoreSeconds(double wall_time) const {
     sum += worker.cores * std::max(0.0, stop - worker.began);
   }
   return sum;
+}
+
+PredictedValue BlockedShareOfSection(const ObservedRun& run) {
+  PredictedValue sum;
+  const double all = SumOf<double>(run.chunks, &ObservedChunk::section);
+  for (const ObservedChunk& chunk : run.chunks) {
+    const PredictedValue blocked = BlockedInSection(run, chunk);
+    sum.value += blocked.value / all, sum.low += blocked.low / all, sum.high += blocked.high / all;
+  }
+  return all > 0 ? sum : PredictedValue();
 }
 
 bool HasMoreLanes(const ObservedRun& run, const RunChange& change) { return LanesAskedFor(run, change) > run.lanes(); }
@@ -385,7 +415,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     drawn_from = &without;
     lines = LinesOf(without);
   }
-  const bool needs_cpu = change.kind == ChangeKind::kWithoutWaiting || change.kind == ChangeKind::kLanes;
+  const bool needs_cpu = change.kind == ChangeKind::kWithoutWaiting || change.kind == ChangeKind::kLanes ||
+                         change.kind == ChangeKind::kFaster;
   ChangedRun changed;
   changed.cpu_known = absl::c_all_of(chunks, std::mem_fn(&ObservedChunk::cpu_known));
   if (needs_cpu && !changed.cpu_known) {
@@ -404,7 +435,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }
   BlockByLanes(run, static_cast<double>(setup.lanes.size()) / run.lanes(), seed, &chunks);
-  CoreUse use(run, change);
+  CoreUse use(run, change, seed);
   const double cores_a_lane = changed.cores / static_cast<double>(setup.lanes.size());
   use.leaves_helpers = change.kind != ChangeKind::kCores || cores_a_lane >= run.cores() / run.lanes() ||
                        absl::c_all_of(chunks, [](const auto& chunk) { return chunk.cpu <= chunk.duration; });
@@ -429,7 +460,8 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
   constexpr double kLateOfLane = 40, kLateOfLongest = 4;  // chunks; times the longest one
   std::vector<ReplayChunk>& chunks = changed->setup.chunks;
   const bool keeps_chunks = change.kind != ChangeKind::kChunkEvents && change.kind != ChangeKind::kLongestFirst &&
-                            change.kind != ChangeKind::kWithoutWorker && chunks.size() == run.chunks.size();
+                            change.kind != ChangeKind::kWithoutWorker && change.kind != ChangeKind::kFaster &&
+                            chunks.size() == run.chunks.size();
   const auto lanes = static_cast<double>(changed->setup.lanes.size());
   const bool is_blocked = run.blocked.slope > 0 && lanes != run.lanes();
   if (!keeps_chunks || is_blocked || changed->setup.shared_cores > 0 || chunks.empty()) return {};
@@ -441,7 +473,7 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
   if (2 * late > static_cast<double>(chunks.size())) return {};
   const size_t first = chunks.size() - static_cast<size_t>(late);
 
-  const CoreUse use(run, change);
+  const CoreUse use(run, change, 0);
   const std::vector<Line> lines = LinesOf(run);
   const std::vector<std::vector<double>> ratios = RatiosOf(run, lines);
   struct Spread {

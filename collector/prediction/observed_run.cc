@@ -118,7 +118,7 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
   if (section.empty()) return;
   const std::vector<SectionRow>& rows = measurement.sections;
   const bool by_name = absl::c_none_of(rows, [&](const SectionRow& row) { return row.path == section; });
-  double all = 0, waiting = 0, work = 0, blocked = 0;
+  double all = 0, waiting = 0, work = 0, blocked = 0, anywhere = 0;
   for (const SectionRow& row : rows) {
     const std::string path = row.path.str();
     if (!IsInSection(path, section, by_name)) continue;
@@ -128,8 +128,11 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
     work += row.gpu_seconds.value_or(0) + row.gpu_copy_seconds.value_or(0);
   }
   for (const WaitSumRow& row : measurement.waits) {
-    if (IsInSection(row.section.str(), section, by_name)) blocked += row.seconds.value_or(0);
+    const bool is_inside = IsInSection(row.section.str(), section, by_name);
+    if (is_inside || !IsKnownWait(row.kind.str())) (is_inside ? blocked : anywhere) += row.seconds.value_or(0);
   }
+  const double waits = SumOf<double>(measurement.waits, [](const auto& row) { return row.seconds.value_or(0); });
+  if (waits > 0) run->blocked_anywhere = anywhere / waits;
   if (all > 0) run->section_on_gpu = {std::min(1.0, waiting / all), work / all, std::min(1.0, blocked / all)};
 }
 
@@ -350,19 +353,19 @@ uint32_t IndexOf(const std::string& name, std::map<std::string, uint32_t>* names
   return names->try_emplace(name, static_cast<uint32_t>(names->size())).first->second;
 }
 
-double SectionSeconds(const ChunkFact& chunk, std::string_view name) {
-  int64_t exact_ns = 0, by_name_ns = 0;
-  bool exact = false;
+// Its time, and of that the CPU time.
+std::pair<double, double> SectionSeconds(const ChunkFact& chunk, std::string_view name) {
+  std::pair<double, double> exact, by_name;
+  bool is_exact = false;
   for (const SectionFact& row : chunk.sections) {
     if (row.helper || name.empty()) continue;
-    if (row.path == name) {
-      exact = true;
-      exact_ns += row.total_ns;
-    } else if (LastPart(row.path) == name && !IsBelow(row.path, name)) {
-      by_name_ns += row.total_ns;
-    }
+    if (row.path != name && (LastPart(row.path) != name || IsBelow(row.path, name))) continue;
+    is_exact = is_exact || row.path == name;
+    auto& [seconds, cpu] = row.path == name ? exact : by_name;
+    seconds += row.total_ns / 1e9;
+    cpu += row.cpu_ns.value_or(0) / 1e9;
   }
-  return (exact ? exact_ns : by_name_ns) / 1e9;
+  return is_exact ? exact : by_name;
 }
 
 }  // namespace
@@ -396,7 +399,8 @@ void RunObserver::Add(const Attempt& attempt) {
   chunk.cpu = own_cpu + others_cpu;
   chunk.cpu_wait = std::min(chunk.duration - own_cpu, fact.cpu_wait_ns.value_or(0) / 1e9);
   if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
-  chunk.section = std::min(chunk.duration, SectionSeconds(fact, section_));
+  std::tie(chunk.section, chunk.section_cpu) = SectionSeconds(fact, section_);
+  chunk.section = std::min(chunk.duration, chunk.section);
   if (attempt.gpu.has_value()) {
     chunk.gpu_wait = std::min(chunk.duration, attempt.gpu->wait_ns / 1e9);
     chunk.gpu_spin = std::min(chunk.gpu_wait, attempt.gpu->wait_cpu_ns.value_or(0) / 1e9);

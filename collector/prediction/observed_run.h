@@ -15,20 +15,26 @@ struct ObservedChunk {
   double cpu = 0;       ///< owner and helpers
   double cpu_wait = 0;  ///< of the owner
   bool cpu_known = false;
-  double events = -1;    ///< negative: not known
-  double section = 0;    ///< in the section that was asked for
-  double gpu_wait = 0;   ///< in CUDA's synchronisations and copies, as far as they were counted
-  double gpu_spin = 0;   ///< of `gpu_wait`, CPU time
-  uint32_t worker = 0;   ///< index into `workers`
-  uint32_t dataset = 0;  ///< in its pass, as is the file
+  double events = -1;      ///< negative: not known
+  double section = 0;      ///< in the section that was asked for
+  double section_cpu = 0;  ///< of that, as far as its guard measured it
+  double gpu_wait = 0;     ///< in CUDA's synchronisations and copies, as far as they were counted
+  double gpu_spin = 0;     ///< of `gpu_wait`, CPU time
+  uint32_t worker = 0;     ///< index into `workers`
+  uint32_t dataset = 0;    ///< in its pass, as is the file
   uint32_t file = 0;
   uint32_t phase = 0;
   double open = 1;  ///< mean number of chunks that were open during it
 
   double stop() const { return start + duration; }
+  /// Neither on a CPU nor waiting for one or for a GPU, as far as these are known.
+  double Blocked() const {
+    return std::max(0.0, duration - std::min(cpu, duration) - cpu_wait - (gpu_wait - gpu_spin));
+  }
   /// Takes so many times as long.
   void Scale(double factor) {
-    for (double* seconds : {&duration, &cpu, &cpu_wait, &section, &gpu_wait, &gpu_spin}) *seconds *= factor;
+    for (double* seconds : {&duration, &cpu, &cpu_wait, &section, &section_cpu, &gpu_wait, &gpu_spin})
+      *seconds *= factor;
   }
 };
 
@@ -57,7 +63,7 @@ struct BlockedByLanes {
 struct SectionOnGpu {
   double waiting = 0;  ///< of the section's thread, at most 1
   double work = 0;     ///< kernels and copies that the section launched
-  double blocked = 0;  ///< its threads slept, read, or waited for a lock, and no faster code shortens that
+  double blocked = 0;  ///< in it, samples showed what its threads waited for
 };
 
 /// A module that never ran twice at once.
@@ -96,6 +102,7 @@ struct ObservedRun {
   std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
   BlockedByLanes blocked;
   SectionOnGpu section_on_gpu;
+  double blocked_anywhere = 1;     ///< of the chunks' blocked time, what samples place in no section
   double ready = 1;                ///< core-seconds in which chunks were ready, for each of CPU: others used the rest
   bool has_uncounted_gpu = false;  ///< chunks may have waited for one, and nobody knows for how long
   CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know

@@ -17,6 +17,10 @@ constexpr char kWaitsAreNotKnown[] =
 constexpr char kNoTwoAtOnce[] =
     "The run never had two chunks at once: whether several would wait for one another, for a lock or a server, cannot "
     "be seen in it. Run it with two.";
+constexpr char kFasterIsNotKnown[] =
+    "Of the section's time, {} to {} was blocked, and faster code does not shorten that: the range of --faster goes "
+    "from "
+    "one to the other. crema run --waits shows more.";
 constexpr size_t kMostReplayedWhole = 20'000;  // chunks
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -101,6 +105,19 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
   }
   SetRanges(draws, 1 + kBetweenRuns + missed, &row);
   return row;
+}
+
+std::string NotKnownOf(const ObservedRun& run, bool has_more_lanes, bool is_faster) {
+  std::vector<std::string> sentences;
+  const bool is_known = run.common_waits.is_known || run.blocked.slope > 0;
+  if (has_more_lanes && (run.lanes() == 1 || !is_known)) {
+    sentences.emplace_back(run.lanes() == 1 ? kNoTwoAtOnce : kWaitsAreNotKnown);
+  }
+  const PredictedValue blocked = BlockedShareOfSection(run);
+  if (is_faster && blocked.high - blocked.low > kNotableShare) {
+    sentences.push_back(fmt::format(kFasterIsNotKnown, HumanPercent(blocked.low), HumanPercent(blocked.high)));
+  }
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 // How much chunks vary is seen in those that have others of their dataset beside them.
@@ -315,16 +332,17 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   if (!prediction.refused.empty()) return prediction;
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
   prediction.blocked_slope = run.blocked.slope;
+  bool has_more_lanes = false, is_faster = false;
   for (const RunChange& change : changes) {
     PredictedRow& row = prediction.rows.emplace_back(RowOf(run, change, missed));
     if (change.kind == ChangeKind::kWithoutWaiting && row.why_not.empty() &&
         row.wall_time.value > prediction.replayed * (1 + kBetweenRuns)) {
       row.why_not = "how its lanes shared the cores is not known well enough";
     }
-    if (!prediction.rows.back().why_not.empty() || !HasMoreLanes(run, change)) continue;
-    if (!run.common_waits.is_known && !(run.blocked.slope > 0)) prediction.not_known = kWaitsAreNotKnown;
-    if (run.lanes() == 1) prediction.not_known = kNoTwoAtOnce;
+    has_more_lanes = has_more_lanes || (row.has_answer() && HasMoreLanes(run, change));
+    is_faster = is_faster || (row.has_answer() && change.kind == ChangeKind::kFaster);
   }
+  prediction.not_known = NotKnownOf(run, has_more_lanes, is_faster);
   return prediction;
 }
 
@@ -394,7 +412,9 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
     return changes;
   }
   const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
-  if (!section.empty()) changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
+  const bool is_blocked = kMostOfIt.Holds(BlockedShareOfSection(run).value);  // which faster code does not shorten
+  if (!section.empty() && (waits || !is_blocked))
+    changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
   changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
   changes.push_back({ChangeKind::kLongestFirst, 0, ""});
   if (run.workers.size() > 1) changes.push_back({ChangeKind::kAllFromStart, 0, ""});

@@ -66,6 +66,10 @@ struct PredictedValue {
   double high = 0;
 };
 
+/// Of the section's time that faster code does not shorten, because its threads were blocked; from the least to the
+/// most that the records allow.
+PredictedValue BlockedShareOfSection(const ObservedRun& run);
+
 struct PredictedRow {
   std::string change;
   Number lanes;  ///< chunks at once that it assumes; null of a run with events

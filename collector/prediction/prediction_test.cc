@@ -51,6 +51,7 @@ class MadeRun {
     fact.sections.push_back({});
     fact.sections.back().path = "a/select";
     fact.sections.back().total_ns = std::llround(section * 1e9);
+    if (section_cpu_ > 0) fact.sections.back().cpu_ns = std::llround(section_cpu_ * 1e9);
     fact.sections.push_back(fact.sections.back());
     fact.sections.back().path = "a/select/select";  // of the same name, inside it
     std::optional<GpuWork> gpu;
@@ -83,6 +84,9 @@ class MadeRun {
     sections_ = {{{"path", "a/select"}, {"helper", false}}};
     has_rows_ = true;
   }
+
+  /// The guard of "a/select" measures so much CPU time in each chunk, in seconds.
+  void MeasureCpuOfSections(double cpu) { section_cpu_ = cpu; }
 
   /// So many threads compute for each chunk, all the time, beside its own; each has a core.
   void Help(int helpers) { helpers_ = helpers; }
@@ -157,7 +161,7 @@ class MadeRun {
   const char* pass_ = "";
   Json sections_ = Json::array(), budget_ = Json::array();
   double cpu_wait_ = 0;
-  double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
+  double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0, section_cpu_ = 0;
   int helpers_ = 0;
   int64_t number_ = 0;
   bool has_rows_ = false;
@@ -473,6 +477,50 @@ TEST(Prediction, FasterCodeShortensNoSleep) {
     const double shorter = 100 * (1 - blocked) / 2;
     EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kFaster, 2, "a/select"}).wall_time.value, 100 - shorter, 1) << blocked;
   }
+}
+
+TEST(Prediction, FasterCodeShortensNoBlockedTimeThatNobodySampled) {
+  MadeRun made("a/select");
+  made.AddWorker("w", 1);
+  made.SetSections();
+  made.Block(0.95, "");
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 1, 0.05, 1000, 0.98);
+  const ObservedRun run = made.Finish();
+  const Prediction prediction = Predict(run, {{ChangeKind::kFaster, 2, "a/select"}});
+  EXPECT_NEAR(prediction.rows[0].wall_time.value, 97.5, 0.5);
+  EXPECT_GT(prediction.rows[0].wall_time.low, 94);
+  EXPECT_EQ(prediction.not_known, "") << "it is known to 2 %";
+  for (const RunChange& change : UsualChanges(run, "a/select")) EXPECT_NE(change.kind, ChangeKind::kFaster);
+}
+
+TEST(Prediction, WhereChunksWereBlockedIsARange) {
+  MadeRun made("a/select");
+  made.AddWorker("w", 1);
+  made.SetSections();
+  made.Block(0.4, "");
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 1, 0.6, 1000, 0.5);
+  const ObservedRun run = made.Finish();
+  const Prediction prediction = Predict(run, {{ChangeKind::kFaster, 2, "a/select"}});
+  const PredictedRow& row = prediction.rows[0];
+  EXPECT_NEAR(row.wall_time.value, 85, 1) << "as much of the section as of the chunk";
+  EXPECT_NEAR(row.wall_time.low, 75, 3) << "none of it was blocked";
+  EXPECT_NEAR(row.wall_time.high, 95, 3) << "0.4 of its 0.5 s";
+  EXPECT_NE(prediction.not_known.find("Of the section's time, 0.0 % to 80 % was blocked"), std::string::npos)
+      << prediction.not_known;
+  EXPECT_EQ(UsualChanges(run, "a/select")[2].kind, ChangeKind::kFaster);
+}
+
+TEST(Prediction, AGuardThatMeasuresCpuTimeSaysHowMuchOfASectionCanBeFaster) {
+  MadeRun made("a/select");
+  made.AddWorker("w", 1);
+  made.SetSections();
+  made.Block(0.4, "");
+  made.MeasureCpuOfSections(0.1);
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 1, 0.6, 1000, 0.5);
+  const Prediction prediction = Predict(made.Finish(), {{ChangeKind::kFaster, 2, "a/select"}});
+  EXPECT_NEAR(prediction.rows[0].wall_time.value, 95, 1);
+  EXPECT_NEAR(prediction.rows[0].wall_time.low, 95, 3);
+  EXPECT_EQ(prediction.not_known, "");
 }
 
 TEST(Prediction, LateWorkersWouldHaveHelped) {
