@@ -157,6 +157,12 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
                      names);
 }
 
+double ShareWithoutCpu(const Measurement& measurement) {
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
+  const double lost = budget.has_value() ? budget->Share("cpu_wait") : 0;
+  return lost > 0 ? lost / (budget->Share("compute") + lost) : 0;
+}
+
 bool OthersMayBeBusy(const Measurement& measurement, double from, double until, double gap) {
   double sum = 0;
   for (const ProcessUseRow& row : measurement.processes) {

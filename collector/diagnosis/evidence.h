@@ -84,6 +84,9 @@ std::vector<BudgetRow> KnownBudget(const Measurement& measurement);
 /// Reads the known rows; nullopt where there are none or where they hold no core-seconds at all.
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement);
 
+/// Of the core-seconds in which chunks were ready to compute, those in which they did not: others had the cores.
+double ShareWithoutCpu(const Measurement& measurement);
+
 // Whether a run left enough behind to be judged, asked once and answered the same by headline and verdicts.
 
 enum class RunState { kFinished, kRunning, kKilled };

@@ -199,13 +199,6 @@ bool IsMostOfWaiting(const Measurement& measurement) {
   return blocked > 0 && kMostOfIt.Holds(excess / blocked);
 }
 
-/// Whether others had most of the time in which chunks could have used their cores.
-bool IsMostOfReadyTimeLost(const Measurement& measurement) {
-  const std::optional<BudgetRows> budget = ReadBudget(measurement);
-  const double lost = budget.has_value() ? budget->Share("cpu_wait") : 0;
-  return lost > 0 && kMostOfIt.Holds(lost / (budget->Share("compute") + lost));
-}
-
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
 /// stragglers are elsewhere as often as not.
 bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& measurement) {
@@ -215,7 +208,7 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
   if (cause == "worker-loss") return measurement.Metric("num_failed_attempts").value_or(0) == 0;
   if (cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
   if (symptom.id == "cpu-contention") return true;
-  if (symptom.id == "oversubscribed") return IsMostOfReadyTimeLost(measurement);
+  if (symptom.id == "oversubscribed") return kMostOfIt.Holds(ShareWithoutCpu(measurement));
   const std::vector<StragglerRow>& stragglers = measurement.stragglers;
   // Whom the symptom is about: the slow ones, where it names such.
   const auto are = [&](std::string_view by) -> std::function<bool(const StragglerRow&)> {

@@ -304,10 +304,12 @@ FasterSection Faster(const ObservedRun& run, const ObservedChunk& chunk, const R
 struct CoreUse {
   CoreUse(const ObservedRun& run, const RunChange& change, uint64_t draw)
       : seed(draw),
+        ready(draw % 2 == 1 && run.IsShortOfCpu() ? 1 : 1 / std::max(1e-9, 1 - run.without_cpu)),
         had_a_core_each(run.lanes() <= run.cores()),
         takes_turns(change.kind == ChangeKind::kWithoutWaiting && !had_a_core_each) {}
 
   uint64_t seed;
+  double ready;  ///< core-seconds in which chunks are ready, for each of CPU: others use the rest
   bool had_a_core_each;
   bool takes_turns;            ///< without waiting, chunks that took turns on the cores would compute all at once
   bool leaves_helpers = true;  ///< a chunk that used several cores has as many as before
@@ -327,7 +329,7 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
   }
   if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
     const double computing = *cpu - chunk.gpu_spin;
-    const double ready = use.takes_turns ? computing * run.ready : computing + chunk.cpu_wait;
+    const double ready = use.takes_turns ? computing * use.ready : computing + chunk.cpu_wait;
     replayed.fixed = std::min(chunk.duration, ready + chunk.gpu_wait);
     if (use.takes_turns) replayed.cpu = std::min(replayed.fixed, ready);
     replayed.fixed -= replayed.cpu;
@@ -338,7 +340,7 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
   }
   if (change.kind == ChangeKind::kLanes) {
     // What chunks waited for a CPU was others' work, which stays, as far as they did not wait for each other.
-    replayed.cpu = use.had_a_core_each ? *cpu : std::min(chunk.duration, *cpu * run.ready);
+    replayed.cpu = use.had_a_core_each ? *cpu : std::min(chunk.duration, *cpu * use.ready);
     replayed.fixed = std::max(0.0, chunk.duration - (use.had_a_core_each ? *cpu : *cpu + chunk.cpu_wait));
   }
   return replayed;
@@ -425,7 +427,14 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   if (seed != 0) {  // another run of the same
     const std::vector<std::vector<double>> ratios = RatiosOf(*drawn_from, lines);
     std::mt19937_64 random(seed);
-    for (ObservedChunk& chunk : chunks) DrawAnew(lines, ratios, &random, &chunk);
+    for (ObservedChunk& chunk : chunks) {
+      DrawAnew(lines, ratios, &random, &chunk);
+      if (seed % 2 == 0 || chunk.duration <= 0 || !run.IsShortOfCpu()) continue;
+      // Nobody knows how much of the CPUs others use next time: from nothing to what they used.
+      const double less = chunk.cpu_wait * run.cpu_wait_of_others;
+      chunk.section *= 1 - less / chunk.duration;
+      chunk.duration -= less, chunk.cpu_wait -= less;
+    }
   }
 
   ReplaySetup& setup = changed.setup;
@@ -464,7 +473,7 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
                             chunks.size() == run.chunks.size();
   const auto lanes = static_cast<double>(changed->setup.lanes.size());
   const bool is_blocked = run.blocked.slope > 0 && lanes != run.lanes();
-  if (!keeps_chunks || is_blocked || changed->setup.shared_cores > 0 || chunks.empty()) return {};
+  if (!keeps_chunks || is_blocked || run.IsShortOfCpu() || changed->setup.shared_cores > 0 || chunks.empty()) return {};
   if (chunks.front().phase != chunks.back().phase) return {};  // the last chunks before each barrier matter, too
   double all = 0, longest = 0;
   for (const ReplayChunk& chunk : chunks) all += chunk.fixed, longest = std::max(longest, chunk.fixed);

@@ -446,9 +446,10 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   SetBlocked(measurement, &run);
   SetSectionOnGpu(measurement, section_, &run);
   run.common_waits = WaitsInCommon(measurement);
-  const std::optional<BudgetRows> budget = ReadBudget(measurement);
-  const double computed = budget.has_value() ? budget->Share("compute") : 0;
-  if (computed > 0) run.ready += budget->Share("cpu_wait") / computed;
+  run.without_cpu = ShareWithoutCpu(measurement);
+  const double waited = SumOf<double>(run.chunks, &ObservedChunk::cpu_wait);
+  const double ready = waited + SumOf<double>(run.chunks, &ObservedChunk::cpu);
+  if (waited > 0) run.cpu_wait_of_others = std::min(1.0, run.without_cpu * ready / waited);
   return run;
 }
 

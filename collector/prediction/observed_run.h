@@ -3,6 +3,7 @@
 
 #include "collector/diagnosis/words.h"
 #include "collector/measurement/measurement.h"
+#include "collector/measurement/thresholds.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {
@@ -103,7 +104,8 @@ struct ObservedRun {
   BlockedByLanes blocked;
   SectionOnGpu section_on_gpu;
   double blocked_anywhere = 1;     ///< of the chunks' blocked time, what samples place in no section
-  double ready = 1;                ///< core-seconds in which chunks were ready, for each of CPU: others used the rest
+  double without_cpu = 0;          ///< of the core-seconds in which chunks were ready: others used the cores
+  double cpu_wait_of_others = 0;   ///< of what chunks waited for CPUs: the rest was for one another
   bool has_uncounted_gpu = false;  ///< chunks may have waited for one, and nobody knows for how long
   CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know
   double coverage = 0;             ///< chunks that are here over all that were begun
@@ -114,6 +116,7 @@ struct ObservedRun {
   double GpuWaitingShare() const;
   int lanes() const;
   double cores() const;
+  bool IsShortOfCpu() const { return kShortOfCpu.Holds(without_cpu); }
 };
 
 /// What a run with events needs.

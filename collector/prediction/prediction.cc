@@ -21,6 +21,10 @@ constexpr char kFasterIsNotKnown[] =
     "Of the section's time, {} to {} was blocked, and faster code does not shorten that: the range of --faster goes "
     "from "
     "one to the other. crema run --waits shows more.";
+constexpr char kCpusWereShort[] =
+    "While chunks were ready to compute, they had no CPU for {} of the time: others used the CPUs, or more threads ran "
+    "than there were cores. How much CPU the next run gets is not known: the times assume as much as here, and the "
+    "ranges begin at no such wait.";
 constexpr size_t kMostReplayedWhole = 20'000;  // chunks
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -117,6 +121,7 @@ std::string NotKnownOf(const ObservedRun& run, bool has_more_lanes, bool is_fast
   if (is_faster && blocked.high - blocked.low > kNotableShare) {
     sentences.push_back(fmt::format(kFasterIsNotKnown, HumanPercent(blocked.low), HumanPercent(blocked.high)));
   }
+  if (run.IsShortOfCpu()) sentences.push_back(fmt::format(kCpusWereShort, HumanPercent(run.without_cpu)));
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
@@ -342,7 +347,8 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
     has_more_lanes = has_more_lanes || (row.has_answer() && HasMoreLanes(run, change));
     is_faster = is_faster || (row.has_answer() && change.kind == ChangeKind::kFaster);
   }
-  prediction.not_known = NotKnownOf(run, has_more_lanes, is_faster);
+  if (absl::c_any_of(prediction.rows, std::mem_fn(&PredictedRow::has_answer)))
+    prediction.not_known = NotKnownOf(run, has_more_lanes, is_faster);
   return prediction;
 }
 

@@ -458,6 +458,21 @@ TEST(Prediction, WithoutWaitingChunksStillWaitForACpuThatOthersUse) {
   EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, 100 * 0.08, 0.2);
 }
 
+TEST(Prediction, WhereOthersUsedTheCpusTheRangeBeginsWithoutThem) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  made.WaitForCpu(0.06, 8, 12);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.04, 1000);
+  const ObservedRun run = made.Finish();
+  for (const RunChange& change : {RunChange{ChangeKind::kLanes, 1, ""}, {ChangeKind::kCores, 1, ""}}) {
+    const Prediction prediction = Predict(run, {change});
+    EXPECT_NEAR(prediction.rows[0].wall_time.value, 20, 0.5) << change.Text();
+    EXPECT_NEAR(prediction.rows[0].wall_time.low, 8, 0.5) << change.Text();
+    EXPECT_NEAR(prediction.rows[0].wall_time.high, 20.5, 0.5) << change.Text();
+    EXPECT_NE(prediction.not_known.find("no CPU for 60 % of the time"), std::string::npos) << prediction.not_known;
+  }
+}
+
 TEST(Prediction, OfOneLaneSaysWhatItCannotKnow) {
   MadeRun made;
   made.AddWorker("w", 1);

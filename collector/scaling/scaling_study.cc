@@ -4,6 +4,7 @@
 #include <boost/math/tools/minima.hpp>
 
 #include "collector/comparison/comparison.h"
+#include "collector/diagnosis/evidence.h"
 #include "collector/diagnosis/run_head.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
@@ -175,6 +176,12 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
     if (const double chunks = measurement.Metric("num_chunks").value_or(0); chunks < *run.point.cores) {
       note(fmt::format(" had only {} for {}: the other cores had nothing to do", Counted(chunks, "chunk", "chunks"),
                        CoresText(run.point)));
+    }
+    if (const double without = ShareWithoutCpu(measurement); kShortOfCpu.Holds(without)) {
+      note(
+          fmt::format(" had no CPU for {} of the time in which its chunks were ready to compute: others used the CPUs, "
+                      "or more threads ran than there were cores. With all its CPUs it would be faster",
+                      HumanPercent(without)));
     }
     const double beyond = measurement.Metric("oversubscribed_core_seconds").value_or(0);
     if (beyond > kMuchOversubscribed * *run.point.core_seconds) {
