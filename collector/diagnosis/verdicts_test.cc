@@ -350,6 +350,10 @@ TEST(Verdicts, SuggestToLookAtWaitsOnlyWhereTheyCanBeSeen) {
   document["waits"][0]["function"] = "Write";
   EXPECT_THAT(FindVerdict(document, "waiting-bound").suggestion,
               HasSubstr("run for longer, or crema run --waits=100."));
+  document["waits"].push_back(
+      {{"kind", "not known"}, {"seconds", 160}, {"share", 0.8}, {"low", 0.75}, {"high", 0.85}, {"samples", 50}});
+  EXPECT_THAT(FindVerdict(document, "waiting-bound").suggestion, HasSubstr("run for longer")) << "not asked for again";
+  document["waits"].erase(1);
   document["waits"][0].update({{"seconds", 20}, {"share", 0.5}, {"low", 0.48}, {"high", 0.52}});
   document["waits"].push_back(document["waits"][0]);
   document["waits"][0].update({{"kind", "read"}, {"seconds", 19.9}});

@@ -87,6 +87,13 @@ std::string ShareWords(const WaitShare& wait) {
   return fmt::format("{:.0f} ± {:.0f} %", percent, range);
 }
 
+constexpr std::string_view kTooFewSamples = "Too few samples show it: run for longer, or crema run --waits=100.";
+
+/// `crema run --waits` was asked for, and saw some.
+bool HasFunctionsOfWaits(const Measurement& measurement) {
+  return absl::c_any_of(measurement.waits, [](const WaitSumRow& row) { return row.function.has_value(); });
+}
+
 /// `(other)` stands for many: nobody can look at it.
 bool IsNamed(const std::string& name) { return name != kOtherName; }
 
@@ -252,7 +259,11 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
   const double busy = measurement.Metric("busy_time").value_or(0);
   const double blocked = busy > 0 ? measurement.Metric("chunk_blocked").value_or(0) / busy : 0;
   const std::vector<WaitShare> shares = WaitShares(measurement);
-  CommonWaits waits = {"", 0, !shares.empty() || !kWaitForOthersMatters.Holds(blocked)};
+  const double known =
+      SumOf<double>(shares, [](const WaitShare& wait) { return IsKnownWait(wait.kind) ? wait.share : 0; });
+  CommonWaits waits = {
+      "", 0, !kWaitForOthersMatters.Holds(blocked * (1 - known)),
+      HasFunctionsOfWaits(measurement) ? kTooFewSamples : "crema run --waits shows what was waited for."};
   for (const WaitShare& wait : shares) {
     const bool is_of_one = kNearlyAllOfIt.Holds(wait.object_share) && (wait.kind == "network" || wait.object == kPipe);
     const bool is_for_others = is_of_one || (IsForThread(wait.kind) && !OthersWorked(measurement));
@@ -271,11 +282,11 @@ std::string WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
   if (shares.empty() && measurement.quality.processes_without_waits.has_value())
     return "crema show --table quality says why it is not known what threads waited for. Sections show where.";
-  const bool is_sure = !shares.empty() && kWaitIsSure.Holds(shares[0].error);
+  const bool is_sure = !shares.empty() && IsKnownWait(shares[0].kind) && kWaitIsSure.Holds(shares[0].error);
   if (!is_sure || !kMostOfIt.Holds(shares[0].share)) {
-    if (absl::c_none_of(measurement.waits, [](const WaitSumRow& row) { return row.function.has_value(); })) return "";
+    if (!HasFunctionsOfWaits(measurement)) return "";
     return is_sure ? "crema show --table waits lists what threads waited for."
-                   : "Too few samples show it: run for longer, or crema run --waits=100. Sections show where.";
+                   : std::string(kTooFewSamples) + " Sections show where.";
   }
   if (shares[0].object == kPipe && kNearlyAllOfIt.Holds(shares[0].object_share))
     return "Another thread or program is at the other end of the pipe: look at that one.";

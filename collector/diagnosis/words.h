@@ -63,9 +63,10 @@ std::string WaitWords(const Measurement& measurement);
 
 /// Waits that may grow where more chunks run side by side: for locks, for one server, at one pipe.
 struct CommonWaits {
-  std::string words;      ///< "at locks or conditions"; empty: there are none that matter
-  double share = 0;       ///< of the chunks' time, that they took
-  bool is_known = false;  ///< or chunks were hardly blocked
+  std::string words;             ///< "at locks or conditions"; empty: there are none that matter
+  double share = 0;              ///< of the chunks' time, that they took
+  bool is_known = false;         ///< what they waited for is known of all but a time that does not matter
+  std::string_view how_to_know;  ///< else: a sentence
 };
 CommonWaits WaitsInCommon(const Measurement& measurement);
 

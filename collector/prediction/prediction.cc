@@ -13,14 +13,14 @@ constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has se
 constexpr double kSecondsOfAnHour = 3600;
 constexpr char kWaitsAreNotKnown[] =
     "It is not known whether chunks wait for one another, for a lock or a server. If they do, more of them at once "
-    "take longer than this. crema run --waits shows what they wait for.";
+    "take longer than this. {}";
 constexpr char kNoTwoAtOnce[] =
     "The run never had two chunks at once: whether several would wait for one another, for a lock or a server, cannot "
     "be seen in it. Run it with two.";
 constexpr char kFasterIsNotKnown[] =
     "Of the section's time, {} to {} was blocked, and faster code does not shorten that: the range of --faster goes "
     "from "
-    "one to the other. crema run --waits shows more.";
+    "one to the other. {}";
 constexpr char kCpusWereShort[] =
     "While chunks were ready to compute, they had no CPU for {} of the time: others used the CPUs, or more threads ran "
     "than there were cores. How much CPU the next run gets is not known: the times assume as much as here, and the "
@@ -115,11 +115,12 @@ std::string NotKnownOf(const ObservedRun& run, bool has_more_lanes, bool is_fast
   std::vector<std::string> sentences;
   const bool is_known = run.common_waits.is_known || run.blocked.slope > 0;
   if (has_more_lanes && (run.lanes() == 1 || !is_known)) {
-    sentences.emplace_back(run.lanes() == 1 ? kNoTwoAtOnce : kWaitsAreNotKnown);
+    sentences.push_back(run.lanes() == 1 ? kNoTwoAtOnce : fmt::format(kWaitsAreNotKnown, run.common_waits.how_to_know));
   }
   const PredictedValue blocked = BlockedShareOfSection(run);
   if (is_faster && blocked.high - blocked.low > kNotableShare) {
-    sentences.push_back(fmt::format(kFasterIsNotKnown, HumanPercent(blocked.low), HumanPercent(blocked.high)));
+    sentences.push_back(fmt::format(kFasterIsNotKnown, HumanPercent(blocked.low), HumanPercent(blocked.high),
+                                    run.common_waits.how_to_know));
   }
   if (run.IsShortOfCpu()) sentences.push_back(fmt::format(kCpusWereShort, HumanPercent(run.without_cpu)));
   return fmt::format("{}", fmt::join(sentences, " "));

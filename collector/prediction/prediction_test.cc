@@ -104,9 +104,9 @@ class MadeRun {
   void UseUncountedGpu() { uncounted_ = true; }
 
   /// The chunks were blocked for this share of their time; `kind`: what samples showed, empty for nothing.
-  /// `section`: where.
-  void Block(double share, const std::string& kind, const std::string& section = "") {
-    blocked_ = share, wait_ = kind, wait_section_ = section;
+  /// `section`: where; `seen`: the share of the blocked time for which they showed it.
+  void Block(double share, const std::string& kind, const std::string& section = "", double seen = 1) {
+    blocked_ = share, wait_ = kind, wait_section_ = section, wait_seen_ = seen;
   }
 
   /// `blocked_slope`: as the document's `contention` has it.
@@ -135,11 +135,17 @@ class MadeRun {
          {"waits",
           {{{"section", wait_section_},
             {"kind", wait_.empty() ? "not known" : wait_},
-            {"seconds", 100 * blocked_},
-            {"share", 1},
-            {"low", wait_.empty() ? Json() : Json(0.9)},
-            {"high", wait_.empty() ? Json() : Json(1)},
-            {"samples", 100}}}},
+            {"seconds", 100 * blocked_ * wait_seen_},
+            {"share", wait_seen_},
+            {"low", wait_.empty() ? Json() : Json(0.9 * wait_seen_)},
+            {"high", wait_.empty() ? Json() : Json(wait_seen_)},
+            {"function", wait_seen_ < 1 ? Json("Wait") : Json()},
+            {"samples", 100}},
+           {{"kind", "not known"},
+            {"seconds", 100 * blocked_ * (1 - wait_seen_)},
+            {"share", 1 - wait_seen_},
+            {"low", 0.9 * (1 - wait_seen_)},
+            {"high", 1 - wait_seen_}}}},
          {"sections", sections_},
          {"budget", budget_},
          {"workers", workers},
@@ -156,7 +162,7 @@ class MadeRun {
   double end_ = 0;
   bool goes_on_alone_ = false;
   bool starts_with_the_run_ = false, ends_alone_ = false, uncounted_ = false;
-  double blocked_ = 0;
+  double blocked_ = 0, wait_seen_ = 1;
   std::string wait_, wait_section_;
   const char* pass_ = "";
   Json sections_ = Json::array(), budget_ = Json::array();
@@ -293,11 +299,11 @@ TEST(Prediction, HowMoreChunksShareAGpuIsNotKnown) {
   EXPECT_EQ(Only(run, {ChangeKind::kWorkers, 2, ""}).why_not, "") << "a worker brings its own";
 }
 
-ObservedRun BlockedRun(double share, const std::string& kind, double slope = 0) {
+ObservedRun BlockedRun(double share, const std::string& kind, double slope = 0, double seen = 1) {
   MadeRun made;
   made.AddWorker("w", 2);
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.05, 1000);
-  made.Block(share, kind);
+  made.Block(share, kind, "", seen);
   return made.Finish(slope);
 }
 
@@ -321,6 +327,9 @@ TEST(Prediction, SaysThatNobodyKnowsWhetherChunksWaitForOneAnother) {
   EXPECT_FALSE(is_known(BlockedRun(0.5, ""), 4));
   EXPECT_TRUE(is_known(BlockedRun(0.5, ""), 1)) << "fewer wait less";
   EXPECT_TRUE(is_known(BlockedRun(0.5, "sleep"), 4));
+  EXPECT_TRUE(is_known(BlockedRun(0.5, "sleep", 0, 0.95), 4)) << "of 2.5 % of their time it is not known";
+  const ObservedRun hardly_seen = BlockedRun(0.5, "sleep", 0, 0.3);
+  EXPECT_NE(Predict(hardly_seen, {{ChangeKind::kLanes, 4, ""}}).not_known.find("run for longer"), std::string::npos);
 }
 
 TEST(Prediction, AGpuThatNobodyCountedIsNotPredicted) {
