@@ -89,11 +89,6 @@ std::string ShareWords(const WaitShare& wait) {
 
 constexpr std::string_view kTooFewSamples = "Too few samples show it: run for longer, or crema run --waits=100.";
 
-/// `crema run --waits` was asked for, and saw some.
-bool HasFunctionsOfWaits(const Measurement& measurement) {
-  return absl::c_any_of(measurement.waits, [](const WaitSumRow& row) { return row.function.has_value(); });
-}
-
 /// `(other)` stands for many: nobody can look at it.
 bool IsNamed(const std::string& name) { return name != kOtherName; }
 
@@ -263,7 +258,7 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
       SumOf<double>(shares, [](const WaitShare& wait) { return IsKnownWait(wait.kind) ? wait.share : 0; });
   CommonWaits waits = {
       "", 0, !kWaitForOthersMatters.Holds(blocked * (1 - known)),
-      HasFunctionsOfWaits(measurement) ? kTooFewSamples : "crema run --waits shows what was waited for."};
+      measurement.HasWaitingFunctions() ? kTooFewSamples : "crema run --waits shows what was waited for."};
   for (const WaitShare& wait : shares) {
     const bool is_of_one = kNearlyAllOfIt.Holds(wait.object_share) && (wait.kind == "network" || wait.object == kPipe);
     const bool is_for_others = is_of_one || (IsForThread(wait.kind) && !OthersWorked(measurement));
@@ -284,7 +279,7 @@ std::string WaitAdvice(const Measurement& measurement) {
     return "crema show --table quality says why it is not known what threads waited for. Sections show where.";
   const bool is_sure = !shares.empty() && IsKnownWait(shares[0].kind) && kWaitIsSure.Holds(shares[0].error);
   if (!is_sure || !kMostOfIt.Holds(shares[0].share)) {
-    if (!HasFunctionsOfWaits(measurement)) return "";
+    if (!measurement.HasWaitingFunctions()) return "";
     return is_sure ? "crema show --table waits lists what threads waited for."
                    : std::string(kTooFewSamples) + " Sections show where.";
   }
