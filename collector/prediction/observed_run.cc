@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "collector/diagnosis/run_head.h"
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
@@ -415,6 +416,11 @@ void RunObserver::Add(const Attempt& attempt) {
 
 ObservedRun RunObserver::Finish(const Measurement& measurement) {
   ObservedRun run;
+  if (const StateInWords state = StateOf(measurement);
+      state.ending == RunEnding::kKilled || state.ending == RunEnding::kFailed) {
+    run.broke_off =
+        "The run ended with a fault (" + state.text + "): what it would have done after that is not in these times. ";
+  }
   run.datasets = InOrder(datasets_);
   for (const std::string& name : InOrder(workers_)) run.workers.push_back({name, 0, 0, kForever});
   const double summed = measurement.quality.summed_chunks.value_or(0);

@@ -110,6 +110,7 @@ struct ObservedRun {
   CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know
   double coverage = 0;             ///< chunks that are here over all that were begun
   std::string why_not;             ///< not empty: this run cannot be replayed
+  std::string broke_off;           ///< not empty: a sentence on how it ended, if that was not by itself
   ObservedEvents events;           ///< if there are some, `chunks` are those beside them
 
   /// The share of the chunks' time that waited for GPUs.

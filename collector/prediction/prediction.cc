@@ -13,18 +13,16 @@ constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has se
 constexpr double kSecondsOfAnHour = 3600;
 constexpr char kWaitsAreNotKnown[] =
     "It is not known whether chunks wait for one another, for a lock or a server. If they do, more of them at once "
-    "take longer than this. {}";
+    "take longer than this. {} ";
 constexpr char kNoTwoAtOnce[] =
     "The run never had two chunks at once: whether several would wait for one another, for a lock or a server, cannot "
-    "be seen in it. Run it with two.";
+    "be seen in it. Run it with two. ";
 constexpr char kFasterIsNotKnown[] =
-    "Of the section's time, {} to {} was blocked, and faster code does not shorten that: the range of --faster goes "
-    "from "
-    "one to the other. {}";
+    "Of the section's time, {} to {} was blocked, and faster code does not shorten that: the range of --faster allows "
+    "for both. {} ";
 constexpr char kCpusWereShort[] =
-    "While chunks were ready to compute, they had no CPU for {} of the time: others used the CPUs, or more threads ran "
-    "than there were cores. How much CPU the next run gets is not known: the times assume as much as here, and the "
-    "ranges begin at no such wait.";
+    "For {} of the time in which chunks were ready to compute, they had no CPU: others used the CPUs, or more threads "
+    "ran than there were cores. Nobody knows how much CPU the next run gets: the ranges begin at no such wait. ";
 constexpr size_t kMostReplayedWhole = 20'000;  // chunks
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -112,18 +110,17 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
 }
 
 std::string NotKnownOf(const ObservedRun& run, bool has_more_lanes, bool is_faster) {
-  std::vector<std::string> sentences;
-  const bool is_known = run.common_waits.is_known || run.blocked.slope > 0;
-  if (has_more_lanes && (run.lanes() == 1 || !is_known)) {
-    sentences.push_back(run.lanes() == 1 ? kNoTwoAtOnce : fmt::format(kWaitsAreNotKnown, run.common_waits.how_to_know));
+  std::string text = run.broke_off;
+  if (has_more_lanes && run.lanes() == 1) {
+    text += kNoTwoAtOnce;
+  } else if (has_more_lanes && !run.common_waits.is_known && !(run.blocked.slope > 0)) {
+    text += fmt::format(kWaitsAreNotKnown, run.common_waits.how_to_know);
   }
-  const PredictedValue blocked = BlockedShareOfSection(run);
-  if (is_faster && blocked.high - blocked.low > kNotableShare) {
-    sentences.push_back(fmt::format(kFasterIsNotKnown, HumanPercent(blocked.low), HumanPercent(blocked.high),
-                                    run.common_waits.how_to_know));
-  }
-  if (run.IsShortOfCpu()) sentences.push_back(fmt::format(kCpusWereShort, HumanPercent(run.without_cpu)));
-  return fmt::format("{}", fmt::join(sentences, " "));
+  const auto [share, low, high] = BlockedShareOfSection(run);
+  if (is_faster && high - low > kNotableShare)
+    text += fmt::format(kFasterIsNotKnown, HumanPercent(low), HumanPercent(high), run.common_waits.how_to_know);
+  if (run.IsShortOfCpu()) text += fmt::format(kCpusWereShort, HumanPercent(run.without_cpu));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 // How much chunks vary is seen in those that have others of their dataset beside them.
@@ -249,8 +246,9 @@ std::string BasisOf(const ObservedEvents& events, const Setup& setup, const Rate
   return text + ".";
 }
 
-std::string NotKnownOf(const ObservedEvents& events, bool has_chance) {
-  std::string text;
+std::string NotKnownOf(const ObservedRun& run, bool has_chance) {
+  const ObservedEvents& events = run.events;
+  std::string text = run.broke_off;
   if (events.rest > kNotableShare * events.latency) text += events.why_queue_is_not_known;
   if (events.external > kNotableShare * events.latency) {
     text += "crema assumes that servers stay as fast with more requests at once. ";
@@ -312,7 +310,7 @@ Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& c
     }
     prediction.rows.push_back(std::move(row));
   }
-  prediction.not_known = NotKnownOf(events, has_chance);
+  prediction.not_known = NotKnownOf(run, has_chance);
   return prediction;
 }
 

@@ -98,6 +98,7 @@ class MadeRun {
   void BeginPass(const char* name) { pass_ = name; }
   /// Each worker begins with the run.
   void StartWorkersWithTheRun() { starts_with_the_run_ = true; }
+  void EndWith(int exit_status) { exit_status_ = exit_status; }
   /// Each worker ends after its own last chunk.
   void EndWorkersAlone() { ends_alone_ = true; }
   /// A GPU was busy, and nobody counted what it did for the chunks.
@@ -126,7 +127,7 @@ class MadeRun {
       sections_[1]["gpu_copy_seconds"] = 0.25 * gpu_work_ * count;
     }
     return observer_.Finish(MeasurementOf(
-        {{"run", {{"start_ns", kEpoch}}},
+        {{"run", {{"start_ns", kEpoch}, {"exit_status", exit_status_}}},
          {"metrics",
           {{"wall_time", end_},
            {"gpu_utilization", uncounted_ ? Json(0.5) : Json()},
@@ -168,7 +169,7 @@ class MadeRun {
   Json sections_ = Json::array(), budget_ = Json::array();
   double cpu_wait_ = 0;
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0, section_cpu_ = 0;
-  int helpers_ = 0;
+  int helpers_ = 0, exit_status_ = 0;
   int64_t number_ = 0;
   bool has_rows_ = false;
 };
@@ -478,8 +479,17 @@ TEST(Prediction, WhereOthersUsedTheCpusTheRangeBeginsWithoutThem) {
     EXPECT_NEAR(prediction.rows[0].wall_time.value, 20, 0.5) << change.Text();
     EXPECT_NEAR(prediction.rows[0].wall_time.low, 8, 0.5) << change.Text();
     EXPECT_NEAR(prediction.rows[0].wall_time.high, 20.5, 0.5) << change.Text();
-    EXPECT_NE(prediction.not_known.find("no CPU for 60 % of the time"), std::string::npos) << prediction.not_known;
+    EXPECT_NE(prediction.not_known.find("For 60 % of the time in which"), std::string::npos) << prediction.not_known;
   }
+}
+
+TEST(Prediction, OfARunThatEndedWithAFaultSaysSo) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  made.EndWith(1);
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  EXPECT_EQ(Predict(made.Finish(), {{ChangeKind::kCores, 4, ""}}).not_known,
+            "The run ended with a fault (exit status 1): what it would have done after that is not in these times.");
 }
 
 TEST(Prediction, OfOneLaneSaysWhatItCannotKnow) {
