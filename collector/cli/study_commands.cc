@@ -10,6 +10,7 @@
 #include "collector/history/run_history.h"
 #include "collector/idioms/file_system.h"
 #include "collector/idioms/sequences.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/prediction/observed_run.h"
 #include "collector/records/json_fields.h"
 #include "collector/scaling/scaling_study.h"
@@ -233,6 +234,8 @@ namespace {
 
 using Kind = RunChange::Kind;
 
+constexpr size_t kMostNames = 20;  // in an error
+
 struct PredictOptions {
   std::string source;
   std::string run;
@@ -292,8 +295,18 @@ int PrintPrediction(const PredictOptions& options) {
   if (asked && !section.empty() && run.events.count == 0 &&
       absl::c_all_of(run.chunks, [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
     const auto paths = Mapped<std::string_view>(source.measurement().sections, &SectionRow::path);
-    OrFail(absl::NotFoundError("no chunk was in a section `" + section + "`" + DidYouMean(section, paths) +
-                               "; `crema show SOURCE --table sections` lists them"));
+    OrFail(absl::NotFoundError(section == kOtherName
+                                   ? "`(other)` is the time of chunks outside sections: put a section around the code"
+                                   : "no chunk was in a section `" + section + "`" + DidYouMean(section, paths) +
+                                         "; `crema show SOURCE --table sections` lists them"));
+  }
+  for (const RunChange& change : changes) {
+    const auto names = Mapped<std::string_view>(run.workers, &ObservedWorker::name);
+    if (change.kind != Kind::kWithoutWorker || names.empty() || absl::c_linear_search(names, change.name)) continue;
+    OrFail(absl::NotFoundError(
+        fmt::format("no worker `{}`{}{}", change.name, DidYouMean(change.name, names),
+                    names.size() <= kMostNames ? fmt::format("; there are {}", fmt::join(names, ", "))
+                                               : "; `crema show SOURCE --table workers` lists them")));
   }
   if (!asked) changes = UsualChanges(run, section);
   Prediction prediction = Predict(run, changes);

@@ -1,7 +1,6 @@
 #include <random>
 
 #include "collector/format/human_numbers.h"
-#include "collector/format/worker_names.h"
 #include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/thresholds.h"
@@ -404,10 +403,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
     const ObservedWorker* const found = FindBy(run.workers, &ObservedWorker::name, change.name);
-    if (found == nullptr) {
-      const auto names = Mapped<std::string_view>(run.workers, &ObservedWorker::name);
-      return absl::InvalidArgumentError("no worker `" + change.name + "`" + DidYouMean(change.name, names));
-    }
+    if (found == nullptr) return absl::NotFoundError("no worker `" + change.name + "`");
     if (run.workers.size() == 1) return absl::FailedPreconditionError("there is no other worker");
     const absl::Status done = DoneByOthers(run, static_cast<uint32_t>(found - run.workers.data()), &chunks);
     if (!done.ok()) return done;

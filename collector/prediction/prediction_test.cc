@@ -359,7 +359,6 @@ TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
   EXPECT_GT(without.low, 0.95 * without.value);
   EXPECT_LT(without.high, 1.05 * without.value);
   EXPECT_EQ(Only(run, {ChangeKind::kWithoutWorker, 0, "nobody"}).why_not, "no worker `nobody`");
-  EXPECT_EQ(Only(run, {ChangeKind::kWithoutWorker, 0, "slo"}).why_not, "no worker `slo`; did you mean slow?");
 }
 
 TEST(Prediction, ChunksThatTookNoTimeTakeNoneElsewhere) {
