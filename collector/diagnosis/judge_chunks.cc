@@ -170,12 +170,20 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
   if (largest.advice != nullptr) AddAdvice(*largest.advice, &run.verdicts->back());
 }
 
+/// Whether their number can leave cores idle: not where one thread has all, and cores that divide it end together.
+bool CanBeUneven(const JudgedRun& run) {
+  if (run.Metric("peak_workers") == 1 && run.Metric("max_open_chunks") == 1) return false;
+  const bool divides = std::fmod(run.Metric("num_chunks"), std::max(1.0, std::round(run.Metric("total_cores")))) == 0;
+  return !divides || kIdleOfFewChunks.Holds(run.Share("tail"));
+}
+
 }  // namespace
 
 void JudgeChunkSizes(const JudgedRun& run) {
   const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.measurement);
-  JudgeFew(run, "too-few-chunks", "num_chunks", run.measurement.Metric("num_chunks"), "chunk",
-           "{} for {} cannot be spread evenly: {} of the core-seconds were idle between and after them.");
+  if (CanBeUneven(run))
+    JudgeFew(run, "too-few-chunks", "num_chunks", run.measurement.Metric("num_chunks"), "chunk",
+             "{} for {} cannot be spread evenly: {} of the core-seconds were idle between and after them.");
   JudgeFew(run, "too-few-clusters", "custom_metrics.tree_clusters", NumClusters(run.measurement), "cluster",
            "The trees that were read have {} for {}, and ROOT gives a cluster to one thread: {} of the "
            "core-seconds were idle.");

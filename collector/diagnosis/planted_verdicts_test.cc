@@ -255,6 +255,21 @@ TEST(ChunkSizes, AreNotJudgedByTheTailOfARunningJob) {
   EXPECT_THAT(VerdictIds(document), Not(Contains("oversized-chunks")));
 }
 
+TEST(TooFewChunks, NeedChunksSideBySideThatEndUnevenly) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 65}, {"idle", 35}});
+  document["metrics"]["num_chunks"] = 5;
+  EXPECT_THAT(VerdictIds(document), Contains("too-few-chunks")) << "5 chunks for 4 cores";
+  document["metrics"]["num_chunks"] = 8;
+  EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-chunks"))) << "two for each core, and no tail";
+  SetBudget(&document, {{"compute", 65}, {"idle", 15}, {"tail", 20}});
+  EXPECT_THAT(VerdictIds(document), Contains("too-few-chunks")) << "one took longer";
+  document["metrics"]["num_chunks"] = 5;
+  document["metrics"]["peak_workers"] = 1;
+  document["metrics"]["max_open_chunks"] = 1;
+  EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-chunks"))) << "one thread has all";
+}
+
 TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {
   Json document = HealthyRun();
   SetBudget(&document, {{"compute", 70}, {"tail", 30}});

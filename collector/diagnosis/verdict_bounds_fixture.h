@@ -320,6 +320,7 @@ inline const BoundCase kBoundCases[] = {
     {"too-few-chunks", 2,
      [](Json* document, double share) {
        FewChunks(document);
+       SetMetric(document, "num_chunks", 9);
        SetBudget(document, {{"compute", 100 * (1 - share)}, {"idle", 50 * share}, {"tail", 50 * share}});
      }},
     {"too-few-clusters", 0,

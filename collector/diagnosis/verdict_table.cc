@@ -102,7 +102,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Use smaller chunks.", Also{&kMemoryOfLargeChunks}},
       {"too-few-chunks", "timeline", Below(4),
        "the run is over, total_cores {2}, num_chunks / total_cores {0}, and budget: idle + tail {3} of the "
-       "core-seconds",
+       "core-seconds; if the cores divide the number of chunks, tail alone is as much. One worker with one chunk open "
+       "at a time (max_open_chunks) does not count",
        "with n chunks per core, the last chunks leave 1 / 2n of the core-seconds idle: an eighth if n is 4",
        "Cut the work into more chunks, or use fewer cores.", Also{&kSeveralCores, &kIdleOfFewChunks}},
       {"too-few-clusters", "timeline", Below(4),
