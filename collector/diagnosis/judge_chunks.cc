@@ -170,11 +170,11 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
   if (largest.advice != nullptr) AddAdvice(*largest.advice, &run.verdicts->back());
 }
 
-/// Whether their number can leave cores idle: not where one thread has all, and cores that divide it end together.
+/// Whether their number can leave cores idle: not if one thread has enough for all, or if the cores divide it evenly.
 bool CanBeUneven(const JudgedRun& run) {
-  if (run.Metric("peak_workers") == 1 && run.Metric("max_open_chunks") == 1) return false;
-  const bool divides = std::fmod(run.Metric("num_chunks"), std::max(1.0, std::round(run.Metric("total_cores")))) == 0;
-  return !divides || kIdleOfFewChunks.Holds(run.Share("tail"));
+  const double chunks = run.Metric("num_chunks"), cores = std::max(1.0, std::round(run.Metric("total_cores")));
+  if (chunks >= cores && run.Metric("peak_workers") == 1 && run.Metric("max_open_chunks") == 1) return false;
+  return std::fmod(chunks, cores) != 0 || kIdleOfFewChunks.Holds(run.Share("tail"));
 }
 
 }  // namespace

@@ -268,6 +268,8 @@ TEST(TooFewChunks, NeedChunksSideBySideThatEndUnevenly) {
   document["metrics"]["peak_workers"] = 1;
   document["metrics"]["max_open_chunks"] = 1;
   EXPECT_THAT(VerdictIds(document), Not(Contains("too-few-chunks"))) << "one thread has all";
+  document["metrics"]["num_chunks"] = 3;
+  EXPECT_THAT(VerdictIds(document), Contains("too-few-chunks")) << "not one for each core";
 }
 
 TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {

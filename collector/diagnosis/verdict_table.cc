@@ -103,7 +103,7 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"too-few-chunks", "timeline", Below(4),
        "the run is over, total_cores {2}, num_chunks / total_cores {0}, and budget: idle + tail {3} of the "
        "core-seconds; if the cores divide the number of chunks, tail alone is as much. One worker with one chunk open "
-       "at a time (max_open_chunks) does not count",
+       "at a time (max_open_chunks), and a chunk for each core, does not count",
        "with n chunks per core, the last chunks leave 1 / 2n of the core-seconds idle: an eighth if n is 4",
        "Cut the work into more chunks, or use fewer cores.", Also{&kSeveralCores, &kIdleOfFewChunks}},
       {"too-few-clusters", "timeline", Below(4),
