@@ -234,8 +234,6 @@ namespace {
 
 using Kind = RunChange::Kind;
 
-constexpr size_t kMostNames = 20;  // in an error
-
 struct PredictOptions {
   std::string source;
   std::string run;
@@ -303,10 +301,8 @@ int PrintPrediction(const PredictOptions& options) {
   for (const RunChange& change : changes) {
     const auto names = Mapped<std::string_view>(run.workers, &ObservedWorker::name);
     if (change.kind != Kind::kWithoutWorker || names.empty() || absl::c_linear_search(names, change.name)) continue;
-    OrFail(absl::NotFoundError(
-        fmt::format("no worker `{}`{}{}", change.name, DidYouMean(change.name, names),
-                    names.size() <= kMostNames ? fmt::format("; there are {}", fmt::join(names, ", "))
-                                               : "; `crema show SOURCE --table workers` lists them")));
+    OrFail(absl::NotFoundError(fmt::format("no worker `{}`{}; there are {}", change.name,
+                                           DidYouMean(change.name, names), fmt::join(names, ", "))));
   }
   if (!asked) changes = UsualChanges(run, section);
   Prediction prediction = Predict(run, changes);

@@ -172,11 +172,12 @@ absl::Status DoneByOthers(const ObservedRun& run, uint32_t worker, std::vector<O
 
 // Where the run shows that chunks are blocked for longer while more of them are open, they are so with other lanes.
 void BlockByLanes(const ObservedRun& run, double more_lanes, uint64_t seed, std::vector<ObservedChunk>* chunks) {
-  if (run.blocked.slope <= 0 || more_lanes == 1) return;
-  double slope = run.blocked.slope;
+  if (run.blocked_by_lanes.value <= 0 || more_lanes == 1) return;
+  double slope = run.blocked_by_lanes.value;
   if (seed != 0) {
     std::mt19937_64 random(~seed);
-    std::normal_distribution<double> normal(slope, (run.blocked.high - run.blocked.low) / 2 / kSigmasTo95);
+    std::normal_distribution<double> normal(slope,
+                                            (run.blocked_by_lanes.high - run.blocked_by_lanes.low) / 2 / kSigmasTo95);
     slope = std::max(0.0, normal(random));
   }
   for (ObservedChunk& chunk : *chunks) {
@@ -241,7 +242,8 @@ std::string WhyGpuIsUnknown(const ObservedRun& run, const RunChange& change) {
   if (change.kind == ChangeKind::kFasterGpu && run.section_on_gpu.work <= 0) {
     return "no kernel or copy was counted in `" + change.name + "`; measure with crema run --gpu";
   }
-  const double waiting = run.GpuWaitingShare();
+  const double all = SumOf<double>(run.chunks, &ObservedChunk::duration);
+  const double waiting = all > 0 ? SumOf<double>(run.chunks, &ObservedChunk::gpu_wait) / all : 0;
   if (!has_more_lanes || !kGpuMatters.Holds(waiting)) return "";
   return fmt::format(
       "chunks waited for a GPU for {} of their time, and how long they wait if more of them share it is not known",
@@ -252,7 +254,7 @@ std::string WhyGpuIsUnknown(const ObservedRun& run, const RunChange& change) {
 // them.
 std::string WhyWaitIsUnknown(const ObservedRun& run, const RunChange& change) {
   const double lanes = LanesAskedFor(run, change);
-  if (run.blocked.slope > 0 || run.common_waits.words.empty() || lanes == 0 || lanes == run.lanes()) return "";
+  if (run.blocked_by_lanes.value > 0 || run.common_waits.words.empty() || lanes == 0 || lanes == run.lanes()) return "";
   return fmt::format(
       "chunks waited {} for {} of their time, and how long they wait if another number runs side by side is not "
       "known; compare runs with crema scaling",
@@ -274,15 +276,11 @@ PredictedValue BlockedInSection(const ObservedRun& run, const ObservedChunk& chu
   return {sampled + share, sampled + std::max(0.0, anywhere - elsewhere), sampled + std::min(anywhere, inside)};
 }
 
-struct FasterSection {
-  double seconds = 0;      ///< by which the chunk is shorter
-  double cpu_seconds = 0;  ///< of these, CPU time
-};
-
 // A section's thread computes for a part of its time, and waits for the GPU in the rest. Code that is faster does not
 // make the GPU faster: the section lasts at least as long as its kernels and copies. Faster kernels and copies shorten
-// waiting, as far as the thread waited for them.
-FasterSection Faster(const ObservedRun& run, const ObservedChunk& chunk, const RunChange& change, uint64_t seed) {
+// waiting, as far as the thread waited for them. Returns by how much the chunk is shorter, and of this the CPU time.
+std::pair<double, double> Faster(const ObservedRun& run, const ObservedChunk& chunk, const RunChange& change,
+                                 uint64_t seed) {
   const SectionOnGpu& on_gpu = run.section_on_gpu;
   const double less = 1 - 1 / change.number;
   const double waiting = std::min(chunk.gpu_wait, chunk.section * on_gpu.waiting), work = chunk.section * on_gpu.work;
@@ -323,8 +321,8 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
   *cpu = std::min(chunk.cpu, chunk.duration);
   if (*cpu > 0) replayed.cores = chunk.cpu / *cpu;
   if (change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu) {
-    const FasterSection faster = Faster(run, chunk, change, use.seed);
-    replayed.fixed -= faster.seconds, *cpu -= faster.cpu_seconds;
+    const auto [seconds, cpu_seconds] = Faster(run, chunk, change, use.seed);
+    replayed.fixed -= seconds, *cpu -= cpu_seconds;
   }
   if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
     const double computing = *cpu - chunk.gpu_spin;
@@ -468,7 +466,7 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
                             change.kind != ChangeKind::kWithoutWorker && change.kind != ChangeKind::kFaster &&
                             chunks.size() == run.chunks.size();
   const auto lanes = static_cast<double>(changed->setup.lanes.size());
-  const bool is_blocked = run.blocked.slope > 0 && lanes != run.lanes();
+  const bool is_blocked = run.blocked_by_lanes.value > 0 && lanes != run.lanes();
   if (!keeps_chunks || is_blocked || run.IsShortOfCpu() || changed->setup.shared_cores > 0 || chunks.empty()) return {};
   if (chunks.front().phase != chunks.back().phase) return {};  // the last chunks before each barrier matter, too
   double all = 0, longest = 0;

@@ -20,11 +20,7 @@ double FreeFrom(const ObservedChunk& chunk) { return chunk.stop() - std::min(kCl
 
 // Whether a section of this name is further up in the path: its time holds that of this one.
 bool IsBelow(std::string_view path, std::string_view name) {
-  for (size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
-    path = path.substr(0, slash);
-    if (LastPart(path) == name) return true;
-  }
-  return false;
+  return fmt::format("/{}", path).find(fmt::format("/{}/", name)) != std::string::npos;
 }
 
 std::vector<std::string> InOrder(const std::map<std::string, uint32_t>& names) {
@@ -76,42 +72,25 @@ void SetPhases(ObservedRun* run) {
 
 // How many chunks were open during each, on average: the integral of open chunks, from its start to its stop.
 void SetOpen(ObservedRun* run) {
-  std::vector<double> until_start;
-  until_start.reserve(run->chunks.size());
-  using Stop = std::pair<double, size_t>;  // and the chunk
-  std::priority_queue<Stop, std::vector<Stop>, std::greater<>> open;
-  double time = 0, integral = 0;
-  const auto go_to = [&](double next) {
-    if (!open.empty()) integral += static_cast<double>(open.size()) * (next - time);
-    time = next;
-  };
-  const auto end_first = [&] {
-    const auto [stop, i] = open.top();
-    go_to(stop);
-    open.pop();
-    ObservedChunk& chunk = run->chunks[i];
-    if (chunk.duration > 0) chunk.open = (integral - until_start[i]) / chunk.duration;
-  };
-  for (size_t i = 0; i < run->chunks.size(); ++i) {
-    while (!open.empty() && open.top().first <= run->chunks[i].start) end_first();
-    go_to(run->chunks[i].start);
-    until_start.push_back(integral);
-    open.emplace(run->chunks[i].stop(), i);
+  std::vector<std::tuple<double, int, ObservedChunk*>> moments;  // the chunks that are open more, as one begins or ends
+  for (ObservedChunk& chunk : run->chunks) {
+    if (chunk.duration <= 0) continue;
+    moments.insert(moments.end(), {{chunk.start, 1, &chunk}, {chunk.stop(), -1, &chunk}});
   }
-  while (!open.empty()) end_first();
-}
-
-void SetBlocked(const Measurement& measurement, ObservedRun* run) {
-  for (const ContentionRow& row : measurement.contention) {
-    const double low = row.slope_low.value_or(0);
-    if (low > 0) run->blocked = {row.slope.value_or(0), low, row.slope_high.value_or(0)};
+  absl::c_sort(moments);
+  double time = 0, integral = 0, open = 0;
+  for (const auto& [next, more, chunk] : moments) {
+    integral += open * (next - time);
+    time = next;
+    open += more;
+    chunk->open = more > 0 ? integral : (integral - chunk->open) / chunk->duration;
   }
 }
 
 // Whether the path is that of the section, or below it. `by_name`: `section` is the last name of a path.
 bool IsInSection(std::string_view path, std::string_view section, bool by_name) {
   if (by_name) return LastPart(path) == section || IsBelow(path, section);
-  return path.substr(0, section.size()) == section && (path.size() == section.size() || path[section.size()] == '/');
+  return fmt::format("{}/", path).rfind(fmt::format("{}/", section), 0) == 0;
 }
 
 void SetSectionOnGpu(const Measurement& measurement, const std::string& section, ObservedRun* run) {
@@ -371,11 +350,6 @@ std::pair<double, double> SectionSeconds(const ChunkFact& chunk, std::string_vie
 
 }  // namespace
 
-double ObservedRun::GpuWaitingShare() const {
-  const double all = SumOf<double>(chunks, &ObservedChunk::duration);
-  return all > 0 ? SumOf<double>(chunks, &ObservedChunk::gpu_wait) / all : 0;
-}
-
 int ObservedRun::lanes() const { return SumOf<int>(workers, &ObservedWorker::lanes); }
 
 double ObservedRun::cores() const {
@@ -449,7 +423,10 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   SetWorkers(measurement, &run);
   SetPhases(&run);
   SetOpen(&run);
-  SetBlocked(measurement, &run);
+  for (const ContentionRow& row : measurement.contention) {
+    if (const double low = row.slope_low.value_or(0); low > 0)
+      run.blocked_by_lanes = {row.slope.value_or(0), low, row.slope_high.value_or(0)};
+  }
   SetSectionOnGpu(measurement, section_, &run);
   run.common_waits = WaitsInCommon(measurement);
   run.without_cpu = ShareWithoutCpu(measurement);

@@ -52,10 +52,9 @@ struct ObservedWorker {
   int lanes = 1;  ///< most chunks at once
 };
 
-/// Seconds that an event is blocked for longer with each lane more, and the 90 % interval (docs/metrics.md,
-/// "contention"). 0: the run does not show that it is.
-struct BlockedByLanes {
-  double slope = 0;
+/// A figure and its 90 % range.
+struct PredictedValue {
+  double value = 0;
   double low = 0;
   double high = 0;
 };
@@ -99,9 +98,9 @@ struct ObservedRun {
   std::vector<ObservedChunk> chunks;  ///< by start
   std::vector<ObservedWorker> workers;
   std::vector<std::string> datasets;
-  std::vector<double> gaps;     ///< of a lane between two chunks of one phase
-  std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
-  BlockedByLanes blocked;
+  std::vector<double> gaps;         ///< of a lane between two chunks of one phase
+  std::vector<double> between;      ///< before each phase but the first: no lane was busy for so long
+  PredictedValue blocked_by_lanes;  ///< s an event for each lane more (docs/metrics.md, "contention"); 0: none is seen
   SectionOnGpu section_on_gpu;
   double blocked_anywhere = 1;     ///< of the chunks' blocked time, what samples place in no section
   double without_cpu = 0;          ///< of the core-seconds in which chunks were ready: others used the cores
@@ -113,8 +112,6 @@ struct ObservedRun {
   std::string broke_off;           ///< not empty: a sentence on how it ended, if that was not by itself
   ObservedEvents events;           ///< if there are some, `chunks` are those beside them
 
-  /// The share of the chunks' time that waited for GPUs.
-  double GpuWaitingShare() const;
   int lanes() const;
   double cores() const;
   bool IsShortOfCpu() const { return kShortOfCpu.Holds(without_cpu); }

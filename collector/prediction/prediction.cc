@@ -113,7 +113,7 @@ std::string NotKnownOf(const ObservedRun& run, bool has_more_lanes, bool is_fast
   std::string text = run.broke_off;
   if (has_more_lanes && run.lanes() == 1) {
     text += kNoTwoAtOnce;
-  } else if (has_more_lanes && !run.common_waits.is_known && !(run.blocked.slope > 0)) {
+  } else if (has_more_lanes && !run.common_waits.is_known && !(run.blocked_by_lanes.value > 0)) {
     text += fmt::format(kWaitsAreNotKnown, run.common_waits.how_to_know);
   }
   const auto [share, low, high] = BlockedShareOfSection(run);
@@ -335,7 +335,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   prediction.refused = WhyRefused(run, prediction.replayed);
   if (!prediction.refused.empty()) return prediction;
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
-  prediction.blocked_slope = run.blocked.slope;
+  prediction.blocked_slope = run.blocked_by_lanes.value;
   bool has_more_lanes = false, is_faster = false;
   for (const RunChange& change : changes) {
     PredictedRow& row = prediction.rows.emplace_back(RowOf(run, change, missed));

@@ -59,13 +59,6 @@ inline constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
 std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChange& change, double most_chunks,
                                           ChangedRun* changed);
 
-/// 90 % of runs so changed are between `low` and `high`.
-struct PredictedValue {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
-
 /// Of the section's time that faster code does not shorten, because its threads were blocked; from the least to the
 /// most that the records allow.
 PredictedValue BlockedShareOfSection(const ObservedRun& run);
@@ -96,20 +89,16 @@ struct Prediction {
   double measured = 0;
   double replayed = 0;
   std::vector<PredictedRow> rows;
-  double blocked_slope = 0;  ///< `ObservedRun::blocked`: with other lanes, chunks were taken to be blocked so
+  double blocked_slope = 0;  ///< `ObservedRun::blocked_by_lanes`: with other lanes, chunks were taken to be blocked so
   std::string basis;         ///< of a run with events: what it is predicted from, a sentence
   std::string not_known;     ///< not empty: a sentence on what the rows take for granted
   std::string refused;       ///< not empty: there are no rows, for this reason
 };
 
-/// A run with events is not replayed (`PredictEvents`). Of others: refuses where the replay of the run as it was misses
-/// the measured time by more than 3 % and 0.2 s, where less than 99 % of its chunks are there, or where fewer than 8
-/// chunks leave no range.
+/// A run with events is not replayed (`PredictEvents`). What is refused of others: docs/predict.md, "What would help".
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
 
-/// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
-/// "lanes", "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "limited_by", "not_told"}],
-/// "blocked_slope", "basis", "not_known", "refused"}`. `ranges` has `low` and `high` of what has none beside it.
+/// What `--json` prints. `ranges` has `low` and `high` of what has none beside it.
 Json PredictionJson(const Prediction& prediction);
 
 /// `8 cores with 12 chunks at once`: what it takes to be as fast as predicted.
