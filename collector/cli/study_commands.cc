@@ -293,10 +293,9 @@ int PrintPrediction(const PredictOptions& options) {
   if (asked && !section.empty() && run.events.count == 0 &&
       absl::c_all_of(run.chunks, [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
     const auto paths = Mapped<std::string_view>(source.measurement().sections, &SectionRow::path);
-    OrFail(absl::NotFoundError(section == kOtherName
-                                   ? "`(other)` is the time of chunks outside sections: put a section around the code"
-                                   : "no chunk was in a section `" + section + "`" + DidYouMean(section, paths) +
-                                         "; `crema show SOURCE --table sections` lists them"));
+    OrFail(absl::NotFoundError("no chunk was in a section `" + section + "`" + DidYouMean(section, paths) +
+                               (section == kOtherName ? ": this is the time of chunks outside sections"
+                                                      : "; `crema show SOURCE --table sections` lists them")));
   }
   for (const RunChange& change : changes) {
     const auto names = Mapped<std::string_view>(run.workers, &ObservedWorker::name);

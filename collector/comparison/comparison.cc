@@ -47,7 +47,7 @@ bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, 
     const double wall_time = measurement->Metric("wall_time").value_or(0);
     if (!budget.has_value() || budget->core_seconds <= 0) return false;
     std::map<std::string, double>& parts = runs->emplace_back();
-    const double absent = SecondsOf(GapsOfWorkers(*measurement, 0));
+    const double absent = SumOf<double>(GapsOfWorkers(*measurement, 0), &WorkerGap::seconds);
     if (absent > 0) parts["no worker"] = absent;
     for (const BudgetPart& part : budget->parts)
       parts[part.part] += part.core_seconds / budget->core_seconds * (wall_time - absent);

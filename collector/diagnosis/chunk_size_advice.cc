@@ -16,18 +16,12 @@ struct MemoryRoom {
   std::string reason;
 };
 
-/// The least limit of a worker; nullopt where none is known.
-std::optional<double> LeastLimit(const Measurement& measurement) {
-  std::optional<double> least;
-  for (const WorkerRow& worker : measurement.workers) {
-    const std::optional<double> limit = worker.memory_limit_bytes;
-    if (limit.has_value() && *limit > 0) least = std::min(least.value_or(*limit), *limit);
-  }
-  return least;
-}
-
 MemoryRoom RoomInMemory(const Measurement& measurement) {
-  const std::optional<double> limit = LeastLimit(measurement);
+  std::optional<double> limit;  // the least of a worker
+  for (const WorkerRow& worker : measurement.workers) {
+    const double own = worker.memory_limit_bytes.value_or(0);
+    if (own > 0) limit = std::min(limit.value_or(own), own);
+  }
   const std::optional<double> usual = measurement.Metric("avg_memory_per_worker_bytes");
   const std::optional<double> per_event = measurement.Metric("chunk_rss_delta_per_event_p95");
   if (!limit.has_value()) return {std::nullopt, "memory is not considered: no worker's limit is known"};

@@ -130,8 +130,6 @@ std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from
   return gaps;
 }
 
-double SecondsOf(const std::vector<WorkerGap>& gaps) { return SumOf<double>(gaps, &WorkerGap::seconds); }
-
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap) {
   std::map<std::string, double> by_name;
   double sum = 0, waited = 0;

@@ -68,7 +68,6 @@ struct WorkerGap {
 
 /// The gaps after `from`, in seconds of the run; one that began before counts from there.
 std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from);
-double SecondsOf(const std::vector<WorkerGap>& gaps);
 
 /// `; other processes of the run computed for 4 m 31 s and waited for a CPU for 12.0 s (cc1plus, rootcling)`: those
 /// that are not workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of

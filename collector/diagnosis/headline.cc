@@ -334,26 +334,6 @@ std::string NoChunk(const Measurement& measurement) {
   return text;
 }
 
-std::string NoChunkEnded(const RunEvidence& evidence) {
-  std::string text = fmt::format("no chunk ended, {} begun", HumanCount(evidence.attempts));
-  if (evidence.lost > 0) text += fmt::format(" and {} lost with their process", HumanCount(evidence.lost));
-  return text;
-}
-
-std::string TooLittle(const Measurement& measurement, const RunEvidence& evidence) {
-  if (evidence.LacksCpuTime(measurement)) {
-    return "where the core-seconds went is not known, because the records of chunks have no CPU time";
-  }
-  if (!evidence.budget.has_value()) {
-    return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
-  }
-  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
-                     evidence.ended == measurement.Metric("num_chunks")
-                         ? Counted(evidence.ended, "chunk", "chunks")
-                         : Counted(evidence.ended, "attempt", "attempts"),
-                     CoreTime(evidence.budget->core_seconds), HumanPercent(evidence.budget->Share("compute")));
-}
-
 /// What of the results is fine: that none is missing. Empty where that is not known, or one may be.
 std::string ResultsAreThere(const Measurement& measurement, const RunEvidence& evidence) {
   const double exit_status = measurement.run.exit_status.value_or(0);
@@ -377,8 +357,22 @@ std::string WithWhatIsFine(std::string sentence, const std::string& fine) {
 /// One sentence on a run of which little is known; empty where enough is.
 std::string LittleIsKnown(const Measurement& measurement, const RunEvidence& evidence) {
   if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(measurement);
-  if (evidence.ended == 0) return NoChunkEnded(evidence);
-  return evidence.IsEnough() ? "" : TooLittle(measurement, evidence);
+  if (evidence.ended == 0) {
+    return fmt::format("no chunk ended, {} begun", HumanCount(evidence.attempts)) +
+           (evidence.lost > 0 ? fmt::format(" and {} lost with their process", HumanCount(evidence.lost)) : "");
+  }
+  if (evidence.IsEnough()) return "";
+  if (evidence.LacksCpuTime(measurement)) {
+    return "where the core-seconds went is not known, because the records of chunks have no CPU time";
+  }
+  if (!evidence.budget.has_value()) {
+    return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
+  }
+  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
+                     evidence.ended == measurement.Metric("num_chunks")
+                         ? Counted(evidence.ended, "chunk", "chunks")
+                         : Counted(evidence.ended, "attempt", "attempts"),
+                     CoreTime(evidence.budget->core_seconds), HumanPercent(evidence.budget->Share("compute")));
 }
 
 }  // namespace

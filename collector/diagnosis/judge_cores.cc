@@ -10,19 +10,6 @@
 namespace crema {
 namespace {
 
-/// The verdicts that only differ in their words.
-struct PartVerdict {
-  std::string_view id;
-  std::string_view part;
-  std::string_view sentence;   ///< `{}`: the share
-  std::string_view rest = {};  ///< goes on with it, before its full stop
-};
-
-constexpr PartVerdict kPartVerdicts[] = {
-    {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
-    {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
-};
-
 /// A verdict on threads that got no CPU says what kept it from them, where a quota did.
 void NameQuota(const JudgedRun& run) {
   const std::string quota = QuotaThatHeldBack(run.measurement);
@@ -36,13 +23,15 @@ void NameQuota(const JudgedRun& run) {
       "allows.";
 }
 
-/// nullptr where it does not fire.
-Verdict* JudgePart(const PartVerdict& words, const JudgedRun& run) {
-  const double share = run.Share(words.part);
-  if (!run.Holds(words.id, share)) return nullptr;
-  std::string sentence = fmt::format(fmt::runtime(words.sentence), HumanPercent(share));
-  if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(words.rest) + ".");
-  return &run.Add(words.id, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
+/// A verdict on a part of the budget; nullptr where it does not fire. `{}` of the sentence: the share. `rest` goes on
+/// with the sentence, before its full stop.
+Verdict* JudgePart(const JudgedRun& run, std::string_view id, std::string_view part, std::string_view words,
+                   std::string_view rest = {}) {
+  const double share = run.Share(part);
+  if (!run.Holds(id, share)) return nullptr;
+  std::string sentence = fmt::format(fmt::runtime(words), HumanPercent(share));
+  if (!rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(rest) + ".");
+  return &run.Add(id, share, std::move(sentence), {{fmt::format("budget.{}.share", part), share}}, share);
 }
 
 /// Inside chunks and outside.
@@ -87,18 +76,17 @@ std::string AdviceOn(const std::string& section) {
 void JudgeAround(const JudgedRun& run) {
   const std::string section = SectionThatFills(run.measurement, run.Metric("outside_chunk_time"));
   if (!section.empty()) {
-    Verdict* verdict = JudgePart(
-        {"opening-bound", "outside_chunk", "Tasks spent {} of the core-seconds around your chunks.", section}, run);
+    Verdict* verdict = JudgePart(run, "opening-bound", "outside_chunk",
+                                 "Tasks spent {} of the core-seconds around your chunks.", section);
     if (verdict != nullptr) verdict->suggestion = AdviceOn(section);
     return;
   }
   const bool is_set_up = IsMostlySetUp(run.measurement);
   Verdict* verdict = JudgePart(
-      {"opening-bound", "outside_chunk",
-       is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of each "
-                   "thread. What they did there was not measured."
-                 : "Tasks spent {} of the core-seconds around your chunks. What they did there was not measured."},
-      run);
+      run, "opening-bound", "outside_chunk",
+      is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of each "
+                  "thread. What they did there was not measured."
+                : "Tasks spent {} of the core-seconds around your chunks. What they did there was not measured.");
   if (!is_set_up || verdict == nullptr) return;
   verdict->evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));
   verdict->suggestion = "Import before the run what tasks need (a worker's preload, `client.run`), and keep workers.";
@@ -168,7 +156,7 @@ void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, 
   const std::string_view cores = others.empty() && !may_be_busy ? "free cores" : "cores that no chunk used";
   const std::string sentence = fmt::format("{{}} of the core-seconds went to {} {}.", cores, when);
   const std::string more = SectionOfGap(run.measurement, part, gap) + others + std::string(rest);
-  Verdict* verdict = JudgePart({id, part, sentence, more}, run);
+  Verdict* verdict = JudgePart(run, id, part, sentence, more);
   if (verdict == nullptr) return;
   if (absl::StrContains(more, absl::StrCat(kCompileGuards, " of crema,"))) verdict->suggestion = kGuardsAreCompiledOnce;
   verdict->suggestion += CureOfCompilation(more);
@@ -189,9 +177,8 @@ void JudgeIdle(const JudgedRun& run) {
     return;
   }
   Verdict* verdict =
-      JudgePart({"idle-workers", "idle", "{} of the core-seconds went to cores without a helper, inside chunks.",
-                 OwnersAlone(run.measurement)},
-                run);
+      JudgePart(run, "idle-workers", "idle", "{} of the core-seconds went to cores without a helper, inside chunks.",
+                OwnersAlone(run.measurement));
   if (verdict == nullptr) return;
   verdict->suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
 }
@@ -240,8 +227,8 @@ void JudgeTail(const JudgedRun& run) {
   const double tail = run.Metric("tail_time");
   const bool is_beyond_chunks = longest > 0 && kSeveral.Holds(tail / longest);
   const std::string rest = is_beyond_chunks ? BusiestThread(run.measurement) : "";
-  Verdict* const verdict = JudgePart(
-      {"long-tail", "tail", "{} of the core-seconds went to free cores while the last chunks ran.", rest}, run);
+  Verdict* const verdict =
+      JudgePart(run, "long-tail", "tail", "{} of the core-seconds went to free cores while the last chunks ran.", rest);
   if (verdict == nullptr || !is_beyond_chunks) return;
   verdict->evidence.emplace_back("tail_time", tail);
   verdict->suggestion = fmt::format(
@@ -255,7 +242,7 @@ void JudgeRepeats(const JudgedRun& run) {
   const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
   const double again = run.Metric("num_recomputed_chunks");
   if (again <= 0) {
-    JudgePart({"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."}, run);
+    JudgePart(run, "retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds.");
     return;
   }
   std::string sentence =
@@ -264,22 +251,16 @@ void JudgeRepeats(const JudgedRun& run) {
                   ? ", and " + Counted(without_result, "attempt", "attempts") + " gave no result: together"
                   : ":";
   sentence += " {} of the core-seconds.";
-  Verdict* const verdict = JudgePart({"retry-waste", "failed", sentence}, run);
+  Verdict* const verdict = JudgePart(run, "retry-waste", "failed", sentence);
   if (verdict == nullptr) return;
   verdict->suggestion =
       "Is a file in the input twice, or does the program loop over its input again? If it is intended, give each pass "
       "a name: Chunk::pass, CREMA_PASS.";
 }
 
+constexpr std::string_view kNotSeen = " What it waited for is not known.";
 constexpr std::string_view kCoarseSamples =
     " What it waited for is not sure, because its threads also waited for CPUs (crema show --table waits).";
-
-/// Why no kind of wait is named.
-std::string_view WhyNotKnown(const Measurement& measurement) {
-  const bool is_coarse = absl::c_any_of(
-      measurement.waits, [](const WaitSumRow& row) { return row.coarse.value_or(false) && row.low.has_value(); });
-  return is_coarse ? kCoarseSamples : " What it waited for is not known.";
-}
 
 void JudgeWaiting(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
@@ -291,7 +272,9 @@ void JudgeWaiting(const JudgedRun& run) {
   const double compute = budget.Share("compute");
   if (!run.Holds("waiting-bound", waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   const bool is_known = !WaitWords(run.measurement).empty();
-  const std::string_view why = is_known || !is_blocked ? "" : WhyNotKnown(run.measurement);
+  const bool is_coarse = absl::c_any_of(
+      run.measurement.waits, [](const WaitSumRow& row) { return row.coarse.value_or(false) && row.low.has_value(); });
+  const std::string_view why = is_known || !is_blocked ? "" : is_coarse ? kCoarseSamples : kNotSeen;
   std::string other = is_blocked ? ProcessWithoutGuards(run.measurement, run.Metric("chunk_blocked")) : "";
   if (!other.empty()) other = fmt::format(" P{}.", other.substr(1));
   Verdict& verdict =
@@ -318,12 +301,6 @@ void JudgePythonsLock(const JudgedRun& run) {
           {{"gil_contention", *taken}, {"budget.blocked.share", run.Share("blocked")}}, share);
 }
 
-/// No two threads worked at once, as far as records show.
-bool RunsOneByOne(const Measurement& measurement) {
-  return measurement.Metric("peak_workers") == 1 && measurement.Metric("max_open_chunks") == 1 &&
-         measurement.Metric("lane_time") == measurement.Metric("busy_time");
-}
-
 void JudgeCompute(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
   const double compute = run.Share("compute");
@@ -331,7 +308,8 @@ void JudgeCompute(const JudgedRun& run) {
   Verdict& verdict = run.Add("compute-bound", compute,
                              fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
                              {{"budget.compute.share", compute}});
-  if (!RunsOneByOne(run.measurement)) return;
+  const bool are_one_by_one = run.Metric("peak_workers") == 1 && run.Metric("max_open_chunks") == 1;
+  if (!are_one_by_one || run.Metric("lane_time") != run.Metric("busy_time")) return;  // or helpers worked
   verdict.suggestion =
       "Faster code in the largest section shortens the run. More cores help only if chunks run side by side, in "
       "several threads or processes: here they ran one after the other.";
@@ -425,7 +403,10 @@ void JudgeBudget(const JudgedRun& run) {
   JudgePythonsLock(run);
   JudgeShortageOfCpu(run);
   JudgeTail(run);
-  for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
+  JudgePart(run, "unused-cores", "unused_by_tasks",
+            "Cores that tasks were given and did not use cost {} of the core-seconds.");
+  JudgePart(run, "framework-overhead", "framework",
+            "The framework's own tasks and handling cost {} of the core-seconds.");
   JudgeIdle(run);
   JudgeEnds(run);
   JudgeAround(run);

@@ -12,26 +12,12 @@ namespace {
 
 constexpr char kFasterCodec[] = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";
 
-struct EngineCost {
-  std::string_view id;
-  std::string_view key;       ///< seconds
-  std::string_view sentence;  ///< `{}`: the share
-};
-
-constexpr EngineCost kEngineCosts[] = {
-    {"serialization-heavy", "total_serialization_overhead_seconds",
-     "The engine serialized and deserialized for {} of the core-seconds."},
-    {"compression-heavy", "total_compression_overhead_seconds",
-     "The engine compressed and decompressed spilled data and transfers for {} of the core-seconds."},
-};
-
-void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
-  const std::optional<double> seconds = run.measurement.Metric(cost.key);
-  if (!seconds.has_value()) return;
-  const double share = run.ShareOf(*seconds);
-  if (!run.Holds(cost.id, share)) return;
-  run.Add(cost.id, share, fmt::format(fmt::runtime(cost.sentence), HumanPercent(share)),
-          {{std::string(cost.key), *seconds}}, share);
+/// `key`: of the metric, in seconds.
+void JudgeEngineCost(const JudgedRun& run, std::string_view id, const std::string& key, std::string_view what) {
+  const double seconds = run.Metric(key), share = run.ShareOf(seconds);
+  if (!run.Holds(id, share)) return;
+  run.Add(id, share, fmt::format("The engine {} for {} of the core-seconds.", what, HumanPercent(share)),
+          {{key, seconds}}, share);
 }
 
 void JudgeSpilling(const JudgedRun& run) {
@@ -182,7 +168,9 @@ void JudgeLoops(const JudgedRun& run) {
 
 void JudgeData(const JudgedRun& run) {
   JudgeSpilling(run);
-  for (const EngineCost& cost : kEngineCosts) JudgeEngineCost(run, cost);
+  JudgeEngineCost(run, "serialization-heavy", "total_serialization_overhead_seconds", "serialized and deserialized");
+  JudgeEngineCost(run, "compression-heavy", "total_compression_overhead_seconds",
+                  "compressed and decompressed spilled data and transfers");
   JudgeInputDecompression(run);
   JudgeSpinning(run);
   JudgeLowCompression(run);
@@ -202,14 +190,6 @@ struct Asked {
     return {row.calls.value_or(0), row.bytes.value_or(0), row.seconds.value_or(0)};
   }
 };
-
-/// What the others would have taken for the same: by bytes or by calls, whichever is more, so that neither a server of
-/// large requests nor one of small ones looks slow for that alone.
-double ExpectedSeconds(const Asked& one, const Asked& others) {
-  const double by_calls = one.calls * others.seconds / others.calls;
-  const double by_bytes = others.bytes > 0 ? one.bytes * others.seconds / others.bytes : 0;
-  return by_calls > by_bytes ? by_calls : by_bytes;
-}
 
 /// What can be compared: an operation, at servers of one scheme or at mounts. A mount answers from memory in
 /// microseconds, so beside one every server would be slow.
@@ -239,7 +219,10 @@ void JudgeSlowServer(const JudgedRun& run) {
     const Asked& sum = all[ComparableTo(row)];
     const Asked others = {sum.calls - asked.calls, sum.bytes - asked.bytes, sum.seconds - asked.seconds};
     if (!kCallsOfSlowServer.Holds(asked.calls) || !kCallsOfSlowServer.Holds(others.calls)) continue;
-    const double expected = ExpectedSeconds(asked, others);
+    // What the others would have taken for the same: by bytes or by calls, whichever is more, so that neither a server
+    // of large requests nor one of small ones looks slow for that alone.
+    const double by_bytes = others.bytes > 0 ? asked.bytes * others.seconds / others.bytes : 0;
+    const double expected = std::max(asked.calls * others.seconds / others.calls, by_bytes);
     if (expected <= 0 || !run.Holds("slow-server", asked.seconds / expected)) continue;
     const double excess = asked.seconds - expected;
     if (!kMuchExcess.Holds(run.ShareOf(excess)) || excess <= worst_excess) continue;
@@ -257,11 +240,6 @@ void JudgeSlowServer(const JudgedRun& run) {
            {"requests.seconds", worst->seconds.value_or(0)},
            {"requests.max_seconds", worst->max_seconds.value_or(0)},
            {"requests.excess_seconds", worst_excess}});
-}
-
-/// Nothing where the metric is in another unit.
-double ReadMetric(const Measurement& measurement, std::string_view name, std::string_view unit) {
-  return SumOfMetric(measurement, name, unit).value_or(0);
 }
 
 /// In sections of this name, without those around another one of it.
@@ -288,8 +266,8 @@ bool JudgeTrackedCalls(const JudgedRun& run) {
     const std::string& metric = row.name.str();
     if (metric == kSuffix || !absl::EndsWith(metric, kSuffix) || row.unit != "count") continue;
     const std::string name(absl::StripSuffix(metric, kSuffix));
-    Asked asked = {ReadMetric(run.measurement, metric, "count"),
-                   ReadMetric(run.measurement, name + ".rchar_bytes", "B")};
+    Asked asked = {SumOfMetric(run.measurement, metric, "count").value_or(0),
+                   SumOfMetric(run.measurement, name + ".rchar_bytes", "B").value_or(0)};
     asked.seconds = SecondsIn(run.measurement, name);
     if (asked.bytes <= 0 || asked.seconds <= most.seconds || !kSmallCall.Holds(asked.bytes / asked.calls)) continue;
     if (!kManyCalls.Holds(asked.calls / asked.seconds)) continue;
@@ -309,8 +287,9 @@ bool JudgeTrackedCalls(const JudgedRun& run) {
 /// Where no request says who was asked.
 void JudgeSmallReadCalls(const JudgedRun& run) {
   const Asked tracked = {// as ROOT's event loops do, and those who record these metrics themselves
-                         ReadMetric(run.measurement, "read_calls", "count"),
-                         ReadMetric(run.measurement, "bytes_read", "B"), ReadMetric(run.measurement, "read_wall", "s")};
+                         SumOfMetric(run.measurement, "read_calls", "count").value_or(0),
+                         SumOfMetric(run.measurement, "bytes_read", "B").value_or(0),
+                         SumOfMetric(run.measurement, "read_wall", "s").value_or(0)};
   if (tracked.bytes > 0 && kManyReads.Holds(tracked.calls) &&
       run.Holds("many-small-reads", tracked.bytes / tracked.calls) &&
       kMuchRequestTime.Holds(run.ShareOf(tracked.seconds))) {

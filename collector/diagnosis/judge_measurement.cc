@@ -3,6 +3,7 @@
 #include "collector/diagnosis/key_figures.h"
 #include "collector/diagnosis/verdict_families.h"
 #include "collector/format/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/idioms/text.h"
 
 namespace crema {
@@ -94,22 +95,6 @@ void JudgeGaps(const JudgedRun& run) {
   run.verdicts->push_back(std::move(verdict));
 }
 
-/// In all workers, outside chunks.
-double SecondsOfSection(const Measurement& measurement, std::string_view name) {
-  double seconds = 0;
-  for (const SectionRow& row : measurement.process_sections) {
-    const std::string& path = row.path.str();
-    if (LastPart(path) == name) seconds += row.total.value_or(0);
-  }
-  return seconds;
-}
-
-double GuardsInChunks(const Measurement& measurement) {
-  double guards = measurement.Metric("num_attempts").value_or(0);
-  for (const SectionRow& row : measurement.sections) guards += row.count.value_or(0);
-  return guards;
-}
-
 void JudgeOverhead(const JudgedRun& run) {
   const bool is_beyond = run.measurement.WhyNotMeasured("instrumentation_overhead") == kTooManySeconds;
   const std::optional<double> overhead =
@@ -124,7 +109,12 @@ void JudgeOverhead(const JudgedRun& run) {
   Verdict& verdict = run.Add("instrumentation-heavy", *overhead, fmt::format("Measuring itself took {}.", share),
                              {{"instrumentation_overhead", *overhead}}, saving);
   if (is_beyond) verdict.evidence = {{"busy_time", run.Metric("busy_time")}};
-  const double compiling = SecondsOfSection(run.measurement, kCompileGuards);
+  const double compiling = SumOf<double>(run.measurement.process_sections, [](const SectionRow& row) {
+    return LastPart(row.path.str()) == kCompileGuards ? row.total.value_or(0) : 0;
+  });
+  const double guards = run.Metric("num_attempts") + SumOf<double>(run.measurement.sections, [](const SectionRow& row) {
+                          return row.count.value_or(0);
+                        });
   if (threads.has_value() && kMostOfIt.Holds(compiling / (*overhead * *threads))) {
     verdict.sentence.back() = ':';
     verdict.sentence += fmt::format(" section {} took {}.", kCompileGuards, HumanDuration(compiling));
@@ -136,7 +126,7 @@ void JudgeOverhead(const JudgedRun& run) {
     verdict.suggestion = "Make chunks of more events: recording one costs the same, however few are in it.";
   } else if (!run.measurement.functions.empty()) {
     verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
-  } else if (const double guards = GuardsInChunks(run.measurement); !kManyGuards.Holds(guards)) {
+  } else if (!kManyGuards.Holds(guards)) {
     verdict.suggestion = "Guards were few. Measure a longer run: what recording costs once is a smaller share of it.";
   }
 }
@@ -152,8 +142,7 @@ void JudgeHealth(const JudgedRun& run) {
   const std::optional<double> efficiency = run.measurement.Metric("cpu_efficiency");
   if (!efficiency.has_value() || !run.Holds("healthy", *efficiency)) return;
   if (UsesUncountedGpu(run.measurement)) return;  // the CPU may have spun
-  auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
-  if (std::any_of(run.verdicts->begin(), run.verdicts->end(), troubles)) return;
+  if (absl::c_any_of(*run.verdicts, [](const auto& verdict) { return verdict.severity >= Severity::kWarning; })) return;
   run.Add("healthy", *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),
           {{"cpu_efficiency", *efficiency}});
 }

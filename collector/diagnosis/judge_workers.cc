@@ -132,7 +132,7 @@ Lag FindLag(const Measurement& measurement) {
 void JudgeAbsence(const JudgedRun& run, double from) {
   const double wall = run.Metric("wall_time");
   const std::vector<WorkerGap> gaps = GapsOfWorkers(run.measurement, from);
-  const double seconds = SecondsOf(gaps);
+  const double seconds = SumOf<double>(gaps, &WorkerGap::seconds);
   const double share = wall > 0 ? seconds / wall : 0;
   if (!kLongAbsence.Holds(seconds) || !run.Holds("no-workers", share)) return;
   const WorkerGap& longest =
@@ -356,29 +356,6 @@ void JudgeFailures(const JudgedRun& run) {
 
 // Verdicts on events that go from thread to thread.
 
-namespace {
-
-/// All events and tasks of the run.
-struct TaskTotals {
-  double events = 0;
-  double events_per_second = 0;
-  double in_flight = 0;
-  double latency = 0;
-  double active = 0;
-  double queued = 0;
-  double external = 0;
-  double rest = 0;
-  double own = 0;
-  double stolen = 0;
-  double calls = 0;
-  double marked_calls = 0;
-  double lanes = 0;  ///< mean number of tasks at work
-  std::optional<double> cores;
-
-  /// The share of the cores that ran no task on average.
-  double Free() const { return cores.has_value() && *cores > 0 ? std::max(0.0, 1 - lanes / *cores) : 0; }
-};
-
 TaskTotals TotalsOf(const Measurement& measurement) {
   TaskTotals all;
   all.cores = measurement.Metric("total_cores");
@@ -392,17 +369,21 @@ TaskTotals TotalsOf(const Measurement& measurement) {
     all.queued += row.queued_seconds.value_or(0);
     all.external += row.external_seconds.value_or(0);
     all.rest += row.rest_seconds.value_or(0);
+    all.not_divided += row.not_divided.value_or(0);
     if (latency > 0) all.lanes += row.in_flight.value_or(0) * row.work_seconds.value_or(0) / latency;
   }
   for (const ModuleRow& row : measurement.modules) {
     if (row.operation.has_value()) continue;
     all.own += row.own_seconds.value_or(0);
+    all.cpu += row.cpu_seconds.value_or(0);
     all.stolen += row.stolen_seconds.value_or(0);
     all.calls += row.calls.value_or(0);
     all.marked_calls += row.queued_calls.value_or(0);
   }
   return all;
 }
+
+namespace {
 
 void JudgeSerial(const JudgedRun& run, const TaskTotals& all) {
   const auto [worst, most] = LargestBy(run.measurement.modules, [&](const ModuleRow& row) {

@@ -88,6 +88,31 @@ struct SmallReadCalls {
 };
 SmallReadCalls ReadCalls(const Measurement& measurement);
 
+/// All events and tasks of the run.
+struct TaskTotals {
+  double events = 0;
+  double events_per_second = 0;
+  double in_flight = 0;
+  double latency = 0;
+  double active = 0;
+  double queued = 0;
+  double external = 0;
+  double rest = 0;
+  double not_divided = 0;  ///< events
+  double own = 0;
+  double cpu = 0;
+  double stolen = 0;
+  double calls = 0;
+  double marked_calls = 0;
+  double lanes = 0;  ///< mean number of tasks at work
+  std::optional<double> cores;
+
+  /// The share of the cores that ran no task on average.
+  double Free() const { return cores.has_value() && *cores > 0 ? std::max(0.0, 1 - lanes / *cores) : 0; }
+};
+
+TaskTotals TotalsOf(const Measurement& measurement);
+
 /// A GPU worked for the run, and nobody counted what it did: whether threads computed, or spun while they waited for
 /// it, is not known.
 bool UsesUncountedGpu(const Measurement& measurement);

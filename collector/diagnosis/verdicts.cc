@@ -191,12 +191,10 @@ bool IsInPeriod(const Measurement& measurement, const StragglerRow& straggler) {
 
 /// Whether most of what the budget says was blocked is what the slope of contention gives.
 bool IsMostOfWaiting(const Measurement& measurement) {
-  double blocked = 0, excess = 0;
-  for (const BudgetRow& row : measurement.budget) {
-    if (row.part.str() == "blocked") blocked += row.core_seconds.value_or(0);
-  }
-  for (const ContentionRow& row : measurement.contention) excess += row.excess.value_or(0);
-  return blocked > 0 && kMostOfIt.Holds(excess / blocked);
+  const BudgetRow* const blocked = FindBy(measurement.budget, &BudgetRow::part, "blocked");
+  const double seconds = blocked == nullptr ? 0 : blocked->core_seconds.value_or(0);
+  const auto excess_of = [](const ContentionRow& row) { return row.excess.value_or(0); };
+  return seconds > 0 && kMostOfIt.Holds(SumOf<double>(measurement.contention, excess_of) / seconds);
 }
 
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and

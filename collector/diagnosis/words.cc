@@ -310,12 +310,11 @@ std::string QuotaThatHeldBack(const Measurement& measurement) {
 }
 
 std::string MostWaiting(const Measurement& measurement, Waiting waiting) {
-  double blocked = 0, cpu_wait = 0;
-  for (const BudgetRow& row : measurement.budget) {
-    const std::string part = row.part.str();
-    if (part == "blocked" || part == "waiting") blocked += row.core_seconds.value_or(0);
-    if (part == "cpu_wait") cpu_wait += row.core_seconds.value_or(0);
-  }
+  const auto core_seconds = [&measurement](std::string_view part) {
+    const BudgetRow* const row = FindBy(measurement.budget, &BudgetRow::part, part);
+    return row == nullptr ? 0 : row->core_seconds.value_or(0);
+  };
+  const double blocked = core_seconds("blocked") + core_seconds("waiting"), cpu_wait = core_seconds("cpu_wait");
   const bool is_blocked = waiting == Waiting::kBlocked || blocked >= cpu_wait;  // else that says nothing of most of it
   std::string text;
   std::string section = SectionOfMostWaiting(measurement, blocked + cpu_wait);

@@ -3,7 +3,6 @@
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/normal_distribution.h"
 #include "collector/idioms/sequences.h"
-#include "collector/measurement/thresholds.h"
 #include "collector/prediction/prediction.h"
 
 namespace crema {
@@ -301,7 +300,7 @@ std::pair<double, double> Faster(const ObservedRun& run, const ObservedChunk& ch
 struct CoreUse {
   CoreUse(const ObservedRun& run, const RunChange& change, uint64_t draw)
       : seed(draw),
-        ready(draw % 2 == 1 && run.IsShortOfCpu() ? 1 : 1 / std::max(1e-9, 1 - run.without_cpu)),
+        ready(draw % 2 == 1 && run.is_short_of_cpu ? 1 : 1 / std::max(1e-9, 1 - run.without_cpu)),
         had_a_core_each(run.lanes() <= run.cores()),
         takes_turns(change.kind == ChangeKind::kWithoutWaiting && !had_a_core_each) {}
 
@@ -411,8 +410,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     drawn_from = &without;
     lines = LinesOf(without);
   }
-  const bool needs_cpu = change.kind == ChangeKind::kWithoutWaiting || change.kind == ChangeKind::kLanes ||
-                         change.kind == ChangeKind::kFaster;
+  const bool needs_cpu = absl::c_linear_search(
+      std::array{ChangeKind::kWithoutWaiting, ChangeKind::kLanes, ChangeKind::kFaster}, change.kind);
   ChangedRun changed;
   changed.cpu_known = absl::c_all_of(chunks, std::mem_fn(&ObservedChunk::cpu_known));
   if (needs_cpu && !changed.cpu_known) {
@@ -423,7 +422,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     std::mt19937_64 random(seed);
     for (ObservedChunk& chunk : chunks) {
       DrawAnew(lines, ratios, &random, &chunk);
-      if (seed % 2 == 0 || chunk.duration <= 0 || !run.IsShortOfCpu()) continue;
+      if (seed % 2 == 0 || chunk.duration <= 0 || !run.is_short_of_cpu) continue;
       // Nobody knows how much of the CPUs others use next time: from nothing to what they used.
       const double less = chunk.cpu_wait * run.cpu_wait_of_others;
       chunk.section *= 1 - less / chunk.duration;
@@ -467,7 +466,8 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
                             chunks.size() == run.chunks.size();
   const auto lanes = static_cast<double>(changed->setup.lanes.size());
   const bool is_blocked = run.blocked_by_lanes.value > 0 && lanes != run.lanes();
-  if (!keeps_chunks || is_blocked || run.IsShortOfCpu() || changed->setup.shared_cores > 0 || chunks.empty()) return {};
+  if (!keeps_chunks || is_blocked || run.is_short_of_cpu || changed->setup.shared_cores > 0 || chunks.empty())
+    return {};
   if (chunks.front().phase != chunks.back().phase) return {};  // the last chunks before each barrier matter, too
   double all = 0, longest = 0;
   for (const ReplayChunk& chunk : chunks) all += chunk.fixed, longest = std::max(longest, chunk.fixed);

@@ -390,11 +390,9 @@ void RunObserver::Add(const Attempt& attempt) {
 
 ObservedRun RunObserver::Finish(const Measurement& measurement) {
   ObservedRun run;
-  if (const StateInWords state = StateOf(measurement);
-      state.ending == RunEnding::kKilled || state.ending == RunEnding::kFailed) {
-    run.broke_off =
-        "The run ended with a fault (" + state.text + "): what it would have done after that is not in these times. ";
-  }
+  const StateInWords state = StateOf(measurement);
+  if (state.ending == RunEnding::kKilled || state.ending == RunEnding::kFailed)
+    run.broke_off = "The run ended with a fault (" + state.text + "): what would have come then is not in the times. ";
   run.datasets = InOrder(datasets_);
   for (const std::string& name : InOrder(workers_)) run.workers.push_back({name, 0, 0, kForever});
   const double summed = measurement.quality.summed_chunks.value_or(0);
@@ -433,6 +431,8 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   const double waited = SumOf<double>(run.chunks, &ObservedChunk::cpu_wait);
   const double ready = waited + SumOf<double>(run.chunks, &ObservedChunk::cpu);
   if (waited > 0) run.cpu_wait_of_others = std::min(1.0, run.without_cpu * ready / waited);
+  run.is_short_of_cpu = kShortOfCpu.Holds(run.without_cpu) &&
+                        kWaitForOthersMatters.Holds(waited / SumOf<double>(run.chunks, &ObservedChunk::duration));
   return run;
 }
 

@@ -105,6 +105,7 @@ struct ObservedRun {
   double blocked_anywhere = 1;     ///< of the chunks' blocked time, what samples place in no section
   double without_cpu = 0;          ///< of the core-seconds in which chunks were ready: others used the cores
   double cpu_wait_of_others = 0;   ///< of what chunks waited for CPUs: the rest was for one another
+  bool is_short_of_cpu = false;    ///< so much that others' use of the cores matters
   bool has_uncounted_gpu = false;  ///< chunks may have waited for one, and nobody knows for how long
   CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know
   double coverage = 0;             ///< chunks that are here over all that were begun
@@ -114,7 +115,6 @@ struct ObservedRun {
 
   int lanes() const;
   double cores() const;
-  bool IsShortOfCpu() const { return kShortOfCpu.Holds(without_cpu); }
 };
 
 /// What a run with events needs.

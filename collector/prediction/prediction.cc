@@ -1,9 +1,9 @@
 #include "collector/prediction/prediction.h"
 
 #include "collector/diagnosis/between_runs.h"
+#include "collector/diagnosis/verdict_families.h"
 #include "collector/format/human_numbers.h"
 #include "collector/idioms/sequences.h"
-#include "collector/measurement/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -119,7 +119,7 @@ std::string NotKnownOf(const ObservedRun& run, bool has_more_lanes, bool is_fast
   const auto [share, low, high] = BlockedShareOfSection(run);
   if (is_faster && high - low > kNotableShare)
     text += fmt::format(kFasterIsNotKnown, HumanPercent(low), HumanPercent(high), run.common_waits.how_to_know);
-  if (run.IsShortOfCpu()) text += fmt::format(kCpusWereShort, HumanPercent(run.without_cpu));
+  if (run.is_short_of_cpu) text += fmt::format(kCpusWereShort, HumanPercent(run.without_cpu));
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
@@ -267,9 +267,7 @@ std::string NotKnownOf(const ObservedRun& run, bool has_chance) {
 /// are the bounds, and 2 % to either side.
 Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes) {
   const ObservedEvents& events = run.events;
-  Prediction prediction;
-  prediction.measured = run.wall_time;
-  prediction.refused = run.why_not;
+  Prediction prediction = {run.wall_time, 0, {}, 0, "", "", run.why_not};
   if (prediction.refused.empty() && !(events.cores > 0)) prediction.refused = "the number of its cores is not known";
   if (prediction.refused.empty() && !(events.work > 0)) prediction.refused = "no task of its events was recorded";
   if (prediction.refused.empty() && !(events.streams <= kMostStreams)) prediction.refused = kTooManyStreams;
@@ -318,9 +316,7 @@ Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& c
 
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes) {
   if (run.events.count > 0) return PredictEvents(run, changes);
-  Prediction prediction;
-  prediction.measured = run.wall_time;
-  prediction.refused = run.why_not;
+  Prediction prediction = {run.wall_time, 0, {}, run.blocked_by_lanes.value, "", "", run.why_not};
   if (prediction.refused.empty() && run.coverage < kFullCoverage) {
     prediction.refused = fmt::format("only {} of its chunks have a record of their own", HumanPercent(run.coverage));
   }
@@ -335,7 +331,6 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   prediction.refused = WhyRefused(run, prediction.replayed);
   if (!prediction.refused.empty()) return prediction;
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
-  prediction.blocked_slope = run.blocked_by_lanes.value;
   bool has_more_lanes = false, is_faster = false;
   for (const RunChange& change : changes) {
     PredictedRow& row = prediction.rows.emplace_back(RowOf(run, change, missed));
@@ -417,8 +412,7 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
     return changes;
   }
   const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
-  const bool is_blocked = kMostOfIt.Holds(BlockedShareOfSection(run).value);  // which faster code does not shorten
-  if (!section.empty() && (waits || !is_blocked))
+  if (!section.empty() && (waits || !kMostOfIt.Holds(BlockedShareOfSection(run).value)))
     changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
   changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
   changes.push_back({ChangeKind::kLongestFirst, 0, ""});
@@ -436,42 +430,29 @@ ObservedEvents EventsOf(const Measurement& measurement) {
   if (lines == nullptr || lines->empty() || lines->front().second.empty()) return events;
   events.seconds = lines->front().second.back().seconds - lines->front().second.front().seconds;
   events.cores = measurement.Metric("peak_cores").value_or(measurement.Metric("total_cores").value_or(0));
-  double count = 0, not_divided = 0;
-  for (const EventLatencyRow& row : measurement.events) {
-    count += row.events.value_or(0);
-    events.latency += row.latency_seconds.value_or(0);
-    events.queued += row.queued_seconds.value_or(0);
-    events.external += row.external_seconds.value_or(0);
-    events.rest += row.rest_seconds.value_or(0);
-    not_divided += row.not_divided.value_or(0);
-  }
-  if (not_divided > kNotableShare * count) events.why_queue_is_not_known = kNotDivided;
-  double calls = 0, marked = 0;
-  for (const ModuleRow& row : measurement.modules) {
-    if (row.operation.has_value()) continue;
-    calls += row.calls.value_or(0);
-    marked += row.queued_calls.value_or(0);
-    events.work += row.own_seconds.value_or(0);
-    events.cpu += row.cpu_seconds.value_or(0);
-  }
-  if (!(events.seconds > 0) || !(count > 0)) return events;
-  events.count = count;
-  events.streams = events.latency / events.seconds;
-  if (events.why_queue_is_not_known.empty() && !(calls > 0 && kMostAreMarked.Holds(marked / calls))) {
+  const TaskTotals all = TotalsOf(measurement);
+  if (!(events.seconds > 0) || !(all.events > 0)) return events;
+  events.count = all.events;
+  events.streams = all.latency / events.seconds;
+  events.latency = all.latency / all.events;
+  events.queued = all.queued / all.events;
+  events.external = all.external / all.events;
+  events.rest = all.rest / all.events;
+  events.work = all.own / all.events;
+  events.cpu = std::min(all.cpu, all.own) / all.events;  // the kernel's clock and ours differ a little
+  if (all.not_divided > kNotableShare * all.events) {
+    events.why_queue_is_not_known = kNotDivided;
+  } else if (!(all.calls > 0 && kMostAreMarked.Holds(all.marked_calls / all.calls))) {
     events.why_queue_is_not_known = kNotMarked;
   }
-  events.cpu = std::min(events.cpu, events.work);  // the kernel's clock and ours differ a little
   // Tasks beside the call itself. A module is never twice at work if each process has one thread.
   const double workers = std::max(1.0, measurement.Metric("peak_workers").value_or(1));
-  const double at_once = std::clamp(events.work / events.seconds / workers - 1, 0.0, 1.0);
+  const double at_once = std::clamp(all.own / events.seconds / workers - 1, 0.0, 1.0);
   for (const ModuleRow& row : measurement.modules) {
     if (row.at_once.value_or(0) != 1 || !(row.ceiling.value_or(0) > 0)) continue;
     const double needed = row.calls.value_or(0) / row.ceiling.value_or(0);
     const double overlaps = row.calls.value_or(0) * std::min(1.0, needed / events.seconds) * at_once;
-    events.modules.push_back({row.module.str(), needed / count, overlaps >= kFewestOverlaps});
-  }
-  for (double* sum : {&events.latency, &events.queued, &events.external, &events.rest, &events.work, &events.cpu}) {
-    *sum /= count;
+    events.modules.push_back({row.module.str(), needed / all.events, overlaps >= kFewestOverlaps});
   }
   return events;
 }

@@ -59,8 +59,7 @@ inline constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
 std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChange& change, double most_chunks,
                                           ChangedRun* changed);
 
-/// Of the section's time that faster code does not shorten, because its threads were blocked; from the least to the
-/// most that the records allow.
+/// Of the section's time, what was blocked: the least and the most that the records allow. Faster code leaves it.
 PredictedValue BlockedShareOfSection(const ObservedRun& run);
 
 struct PredictedRow {

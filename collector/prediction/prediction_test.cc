@@ -488,7 +488,7 @@ TEST(Prediction, OfARunThatEndedWithAFaultSaysSo) {
   made.EndWith(1);
   for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   EXPECT_EQ(Predict(made.Finish(), {{ChangeKind::kCores, 4, ""}}).not_known,
-            "The run ended with a fault (exit status 1): what it would have done after that is not in these times.");
+            "The run ended with a fault (exit status 1): what would have come then is not in the times.");
 }
 
 TEST(Prediction, OfOneLaneSaysWhatItCannotKnow) {

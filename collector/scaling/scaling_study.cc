@@ -179,8 +179,8 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
     }
     if (const double without = ShareWithoutCpu(measurement); kShortOfCpu.Holds(without)) {
       note(
-          fmt::format(" had no CPU for {} of the time in which its chunks were ready to compute: others used the CPUs, "
-                      "or more threads ran than there were cores. With all its CPUs it would be faster",
+          fmt::format(" had no CPU for {} of the time in which chunks were ready to compute: others used its cores, or "
+                      "more threads ran than it had. So its rate is not that of its cores",
                       HumanPercent(without)));
     }
     const double beyond = measurement.Metric("oversubscribed_core_seconds").value_or(0);
@@ -269,11 +269,6 @@ void SetLaws(ScalingStudy* study) {
 std::string RangeText(const FittedNumber& number) {
   return number.high.has_value() ? fmt::format("{} to {}", HumanCount(*number.low), HumanCount(*number.high))
                                  : fmt::format("{} or more", HumanCount(*number.low));
-}
-
-std::string_view ToString(ScalingKind kind) {
-  if (kind == ScalingKind::kStrong) return "strong";
-  return kind == ScalingKind::kWeak ? "weak" : "mixed";
 }
 
 template <class Row>
@@ -496,8 +491,9 @@ std::string ScalingSentence(const ScalingStudy& study) {
 
 Json ScalingAsJson(const ScalingStudy& study) {
   const bool has_laws = !study.laws.empty();
+  constexpr std::string_view kKinds[] = {"strong", "weak", "mixed"};
   return {{"schema", "crema.scaling/1"},
-          {"kind", study.is_predicted ? "predicted" : ToString(study.kind)},
+          {"kind", study.is_predicted ? "predicted" : kKinds[static_cast<size_t>(study.kind)]},
           {"work", study.work},
           {"sentence", ScalingSentence(study)},
           {"points", AsJson(study.points)},

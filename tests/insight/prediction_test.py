@@ -95,7 +95,7 @@ class PredictionTest(unittest.TestCase):
             (["--faster", "=2"], "SECTION=FACTOR"),
             (["--cores", "0"], "--cores"),
             (["--faster", "slect=2"], "no chunk was in a section `slect`"),
-            (["--faster", "(other)=2"], "`(other)` is the time of chunks outside sections"),
+            (["--faster", "(other)=2"], "`(other)`: this is the time of chunks outside sections"),
             (["--without-worker", "nobody"], "no worker `nobody`; there are "),
         ):
             done = subprocess.run([CREMA, "predict", run, *options], check=False, capture_output=True, text=True)
