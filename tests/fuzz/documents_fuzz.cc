@@ -32,7 +32,7 @@ void ShowAll(const Measurement& measurement) {
   RenderMetric(measurement, "wall_time", style).IgnoreError();
   RenderVerdicts(Headline(measurement), VerdictRows(Judge(measurement)), style);
   const Comparison comparison = Compare({&measurement, &measurement});
-  RenderComparison(comparison, style);
+  RenderComparison(comparison, {}, style);
   ComparisonAsJson(comparison);
 }
 
