@@ -96,9 +96,11 @@ class Show(unittest.TestCase):
         crema("collect", self.records, "-o", measurement, "-q")
         document = pathlib.Path(measurement, "measurement.json").read_text()
         for options in (["--html"], ["--json"], ["--table", "workers"], []):
-            self.assertEqual(
-                crema("show", "-", *options, text_in=document).stdout, crema("show", measurement, *options, "-q").stdout
-            )
+            given = crema("show", "-", *options, text_in=document).stdout
+            shown = crema("show", measurement, *options, "-q").stdout
+            if not options:  # its commands name the measurement
+                given, shown = (re.sub(r"[│\s]", "", text).replace(measurement, "") for text in (given, shown))
+            self.assertEqual(given, shown)
         for text in ("", "[]", "{}", "\0", document[:-10]):
             refused = crema("show", "-", "--html", text_in=text)
             self.assertEqual((refused.returncode, refused.stdout), (1, ""))

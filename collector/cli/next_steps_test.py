@@ -122,6 +122,20 @@ class NextStepsTest(unittest.TestCase):
                     if not done.stderr:  # without records there is only one line, which says so
                         self.assert_leads_on(done.stdout, *command)
 
+    def test_a_sentence_names_the_run_in_its_commands(self):
+        seen = set()
+        for source in ("even", *NOT_PREDICTED):
+            for command in (("show", source), ("verdict", source), ("show", source, "--table", "quality")):
+                with self.subTest(command=command):
+                    text = self.crema(*command).stdout
+                    self.assertNotRegex(text, r"crema (show|export) (--|RUN)")
+                    for table in re.findall(rf"crema show {source} --table (\w+)", text):
+                        self.assertEqual(self.crema("show", source, "--table", table).returncode, 0, table)
+                        seen.add(table)
+        self.assertIn("quality", seen)
+        document = self.crema("show", "even", "--json").stdout
+        self.assertIn("crema show --table", self.crema("show", "-", input=document).stdout)
+
     def test_predict_is_named_only_where_it_answers(self):
         for command in (("verdict",), ("compare", "plain"), ("compare", "--before", "plain", "--after"), ("scaling",)):
             self.assertEqual(self.steps_of(self.crema(*command, "even").stdout), ["crema predict even"], command)

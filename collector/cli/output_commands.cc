@@ -302,13 +302,6 @@ void CheckOptions(const PlotOptions& options) {
   if (options.names.size() == 1 && is_file && !IsPattern(options.output.path)) CheckChart(options.output, "-o");
 }
 
-/// What can be asked for when there is no run yet.
-std::string KindsAsText() {
-  std::string text;
-  for (const ChartKind& kind : ChartKinds()) text += fmt::format("{:<40} {}\n", kind.name, kind.question);
-  return text;
-}
-
 std::string ListAsText(const std::vector<Chart>& charts) {
   std::string text;
   for (const Chart& chart : charts) {
@@ -340,7 +333,11 @@ void ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
 int Plot(PlotOptions options) {
   CheckOptions(options);
   options.shown.is_list = true;
-  if (options.source.empty()) return PrintOut(KindsAsText() + NextStep(options.shown, "crema plot RUN -o DIR"));
+  if (options.source.empty()) {  // what can be asked for when there is no run yet
+    std::string kinds;
+    for (const ChartKind& kind : ChartKinds()) kinds += fmt::format("{:<40} {}\n", kind.name, kind.question);
+    return PrintOut(kinds + NextStep(options.shown, "crema plot RUN -o DIR"));
+  }
   const bool quiet = options.shown.quiet;
   const PlottedRun run(options.source, options.run, quiet);
   ChartInput input;

@@ -22,7 +22,8 @@
 namespace crema {
 namespace {
 
-void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
+void AddMeasureOptions(CLI::App* subcommand, MeasureOptions* options) {
+  subcommand->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   subcommand
       ->add_option("--coffea-report", options->coffea_reports,
                    "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
@@ -99,9 +100,9 @@ int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
   if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
   if (options.output.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
   if (options.output.quiet) return kExitDone;
-  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  return PrintOut(RenderSummary(measured.measurement, style) +
-                  NextReport(options.output, ShellWord(options.directory)));
+  const std::string source = ShellWord(options.directory);
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output, source);
+  return PrintOut(RenderSummary(measured.measurement, style) + NextReport(options.output, source));
 }
 
 struct CollectOptions : SavedOptions {
@@ -173,7 +174,6 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required()->type_name("DIR");
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
   collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
-  collect->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
   collect->add_option("--failure", options->measure.failure, "The exception that ended the program: the run failed");
   collect->add_option("--exit-status", options->measure.exit_status, "Exit status of the program")->option_text("N");
@@ -190,7 +190,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
       ->option_text("SIZE");
   collect->add_option("--spill", options->measure.spill, "Directory for these files (default: TMPDIR)")
       ->option_text("DIR");
-  AddCoffeaOptions(collect, &options->measure);
+  AddMeasureOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Do not keep the records in the measurement");
   AddSavedOptions(collect, options.get());
   collect->callback([options, status] { *status = Collect(*options); });
@@ -343,7 +343,7 @@ std::string NextOfShown(const MeasuredSource& source, const ShowOptions& options
 
 std::string AsText(const MeasuredSource& source, const ShowOptions& options) {
   const Measurement& measurement = source.measurement();
-  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output, source.Named());
   const std::string next = NextOfShown(source, options);
   if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style) + next;
   std::string text;
@@ -423,8 +423,7 @@ void AddShowCommand(CLI::App* program, int* status) {
       ->take_all()
       ->option_text("FIELD=VALUE,...");
   show->add_flag("--failed", options->failed, "Only attempts that failed or were lost");
-  show->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
-  AddCoffeaOptions(show, &options->measure);
+  AddMeasureOptions(show, &options->measure);
   show->add_option("--width", options->output.width, "Width in columns (default: that of the terminal, else 100)")
       ->check(WholeNumber(1, kAnyCount));
   show->add_flag("--json", options->output.json, "Print JSON: the document, or the tables and metrics that you name");
@@ -488,9 +487,8 @@ void AddReportCommand(CLI::App* program, int* status) {
       ->add_option("--baseline", options->baseline,
                    "Another run: key figures show the difference, charts show this run in grey")
       ->option_text("SOURCE");
-  command->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   command->add_flag("--force", options->force, "Replace a file that crema did not write");
-  AddCoffeaOptions(command, &options->measure);
+  AddMeasureOptions(command, &options->measure);
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = WriteReport(*options); });
 }
@@ -535,7 +533,7 @@ int PrintVerdicts(VerdictOptions options) {
     WriteValue(rows, &document["verdicts"]);
     printed = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
-    const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+    const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output, source.Named());
     printed = PrintBesideGate(RenderVerdicts(headline, rows, style) +
                               NextPrediction(source, options.output, "what the usual changes would bring"));
   }
@@ -555,8 +553,7 @@ void AddVerdictCommand(CLI::App* program, int* status) {
   verdict->add_option("--fail-on", options->fail_on, "End with status 3 if one of these verdicts fires")
       ->delimiter(',')
       ->take_all();
-  verdict->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
-  AddCoffeaOptions(verdict, &options->measure);
+  AddMeasureOptions(verdict, &options->measure);
   verdict->add_flag("--json", options->output.json,
                     "Print JSON: the headline, the verdicts, and which of those that --fail-on names fired");
   AddOutputOptions(verdict, &options->output);

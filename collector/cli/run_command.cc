@@ -156,12 +156,12 @@ absl::Status CollectRun(const RunPlan& plan, RunDirectory* directory) {
   save.claimed = directory->output();
   if (absl::Status saved = SaveMeasurement(*measured, directory->path(), save); !saved.ok()) return saved;
   if (plan.output.quiet) return absl::OkStatus();
+  const std::string source = ShellWord(directory->path());
   const std::string text = plan.output.json
                                ? JsonText(JsonOf(measured->measurement), 1) + "\n"
-                               : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
+                               : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output, source));
   std::fputs(text.c_str(), stderr);
   if (plan.output.json) return absl::OkStatus();
-  const std::string source = ShellWord(directory->path());
   std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), source).c_str(), stderr);
   if (!directory->kept_as().empty()) {
     std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);

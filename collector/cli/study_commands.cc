@@ -306,13 +306,13 @@ int PrintPrediction(const PredictOptions& options) {
   if (!asked) changes = UsualChanges(run, section);
   Prediction prediction = Predict(run, changes);
   if (!asked) SortBestFirst(&prediction);
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output, source.Named());
   const std::string next = absl::c_any_of(prediction.rows, std::mem_fn(&PredictedRow::has_answer))
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", source.Named()),
                                           "what the change brought, once it is made and run")
                                : NextPrediction(source, options.output, "what the usual changes would bring");
-  const int printed =
-      PrintOut(options.output.json ? JsonText(PredictionJson(prediction), 1) + "\n"
-                                   : RenderPrediction(prediction, StyleFor(STDOUT_FILENO, options.output)) + next);
+  const int printed = PrintOut(options.output.json ? JsonText(PredictionJson(prediction), 1) + "\n"
+                                                   : RenderPrediction(prediction, style) + next);
   return printed != kExitDone || prediction.refused.empty() ? printed : kExitFailed;
 }
 

@@ -107,8 +107,9 @@ void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
   subcommand->add_flag("--ascii", options->ascii, "Print only ASCII; this is the default if the locale is not UTF-8");
 }
 
-TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
+TerminalStyle StyleFor(int descriptor, const OutputOptions& options, std::string_view source) {
   TerminalStyle style;
+  style.source = source;
   style.width = options.width > 0 ? options.width : Width(descriptor);
   style.color = WantsColor(descriptor, options.color);
   style.ascii = options.ascii || !LocaleIsUtf8();

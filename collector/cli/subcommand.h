@@ -101,8 +101,8 @@ void AddOutputOptions(CLI::App* subcommand, OutputOptions* options);
 
 /// What the options mean for the file that is written to (1 stdout, 2 stderr): colour on a terminal unless NO_COLOR is
 /// set (https://no-color.org) or TERM is `dumb`; ASCII where the locale is not UTF-8; the width that is asked for, else
-/// the terminal's, else COLUMNS, else 100.
-TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
+/// the terminal's, else COLUMNS, else 100. `source` outlives it.
+TerminalStyle StyleFor(int descriptor, const OutputOptions& options, std::string_view source = {});
 
 /// The line behind an answer that names the command to take next, and what it shows; empty with --quiet. On
 /// stdout, what has no room in its width is left out: what the command shows, then the whole line.

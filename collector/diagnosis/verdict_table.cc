@@ -347,7 +347,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the self time of one section is {0} of the time of all threads in chunks, and the run has {2} sections",
        "if this section took half as long, the run would save a fifth of its time; one section around everything says "
        "nothing",
-       "Run again with crema run --stacks, then see crema show --table functions.", Also{&kSeveral}},
+       "Run again with crema run --stacks: it shows the functions of the section.", Also{&kSeveral}},
       {"largest-loss", "time", Threshold(kWorthASentence, kNeverBad, Severity::kInfo),
        "a part of the budget is {0} of the core-seconds; the headline names it, and no other verdict cites it",
        "every loss in the headline has a verdict, even below the threshold of its own verdict",

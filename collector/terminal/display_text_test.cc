@@ -37,6 +37,19 @@ TEST(DisplayText, SpellsSignsInAscii) {
   EXPECT_EQ(DisplayText("✓ Ü", kAscii), "OK ?");
 }
 
+TEST(DisplayText, PutsTheSourceIntoCommandsThatNameNone) {
+  TerminalStyle style;
+  style.source = "'my run' --run 7";
+  const std::string text =
+      "See crema show --table chunks --failed. crema export RUN --to chunks; crema show --table quality, crema show x.";
+  const std::string complete =
+      "See crema show 'my run' --run 7 --table chunks --failed. crema export 'my run' --run 7 --to chunks; crema show "
+      "'my run' --run 7 --table quality, crema show x.";
+  EXPECT_EQ(DisplayText(text, style), complete);
+  EXPECT_EQ(DisplayText(complete, style), complete);
+  EXPECT_EQ(DisplayText(text, kUnicode), text);
+}
+
 TEST(DisplayText, IsIdempotent) {
   const std::string hostile = "\x1b[0m≥\xff 数 e\u0301\u202e…✓\t";
   for (const TerminalStyle& style : {kUnicode, kAscii}) {

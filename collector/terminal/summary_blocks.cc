@@ -30,11 +30,6 @@ Paint PaintOfColour(std::string_view colour) {
   return Paint::kDim;
 }
 
-Paint PaintOfGroup(std::string_view group) {
-  const BudgetGroupKind* known = FindBudgetGroup(group);
-  return PaintOfColour(known == nullptr ? std::string_view() : known->colour);
-}
-
 /// `threads without guards 3.10 s · child processes 1.02 s`, where they computed.
 std::string CpuOfOthers(const Measurement& measurement) {
   const double all = measurement.Metric("chunk_cpu_time").value_or(0);
@@ -166,7 +161,8 @@ SummaryTable BudgetSummary(const Measurement& measurement, bool has_room) {
     table.text.rows.push_back({{group.group},
                                {is_measured ? HumanDuration(*group.core_seconds) : "–", Paint::kBold},
                                {is_measured ? HumanPercent(group.share, 1) : "–"}});
-    table.bars.push_back({largest > 0 ? group.share / largest : 0, PaintOfGroup(group.group),
+    const BudgetGroupKind* known = FindBudgetGroup(group.group);
+    table.bars.push_back({largest > 0 ? group.share / largest : 0, PaintOfColour(known == nullptr ? "" : known->colour),
                           PartsOf(measurement, *budget, group.group), is_measured ? "" : "not measured"});
   }
   return table;
@@ -298,7 +294,7 @@ std::string Draw(const SummaryTable& table, TerminalBox* box) {
     if (!bar.below.empty()) box->Line({{"  " + bar.below, Paint::kDim}});
   }
   if (table.left_out > 0) {
-    box->Line({{fmt::format("{} more: crema show --table {}", table.left_out, table.name), Paint::kDim}});
+    box->Paragraph(fmt::format("{} more: crema show --table {}", table.left_out, table.name), Paint::kDim);
   }
   return "";
 }
@@ -313,12 +309,6 @@ int AddHanging(PaintedLine lead, int indent, std::string_view text, Paint paint,
     box->Line(std::exchange(lead, {{Repeated(" ", indent)}}));
   }
   return static_cast<int>(lines.size());
-}
-
-/// What comes of the finding above it.
-void AddSymptom(const VerdictRow& verdict, TerminalBox* box) {
-  const int indent = box->style().ascii ? 8 : 5;
-  AddHanging({{Repeated(" ", indent - 2) + "└ ", Paint::kDim}}, indent, verdict.sentence, Paint::kDim, box);
 }
 
 void AddFinding(const VerdictRow& verdict, TerminalBox* box) {
@@ -395,17 +385,13 @@ void AddSpark(std::string_view label, const std::vector<std::optional<double>>& 
              {Pad(scale, kScale, Align::kRight, style), Paint::kDim}});
 }
 
-/// Tasks and requests of events, by own time.
-SummaryTable ModuleSummary(const Measurement& measurement) {
-  return FirstColumnsOf(measurement, {"modules", "modules (own time, longest first)"}, CellsOf(measurement.modules), 1);
-}
-
 /// Events that go from thread to thread, and their modules; nothing where there are none.
 void AddEvents(const Measurement& measurement, TerminalBox* box) {
   const std::vector<std::string> lines = EventLines(measurement);
   if (!lines.empty()) box->Rule("events");
   for (const std::string& line : lines) box->Paragraph(line, Paint::kPlain);
-  Draw(ModuleSummary(measurement), box);
+  const SummaryTable modules = {"modules", "modules (own time, longest first)"};
+  Draw(FirstColumnsOf(measurement, modules, CellsOf(measurement.modules), 1), box);
 }
 
 /// The verdicts, worst first.
@@ -419,10 +405,14 @@ void AddFindings(const Measurement& measurement, TerminalBox* box) {
   for (const VerdictGroup& group : groups) {
     if (shown++ == kMostFindings) break;
     AddFinding(*group.cause, box);
-    for (const VerdictRow* symptom : group.symptoms) AddSymptom(*symptom, box);
+    for (const VerdictRow* symptom : group.symptoms) {  // what comes of the finding above it
+      const int indent = box->style().ascii ? 8 : 5;
+      AddHanging({{Repeated(" ", indent - 2) + "└ ", Paint::kDim}}, indent, symptom->sentence, Paint::kDim, box);
+    }
   }
   if (groups.size() > kMostFindings) {
-    box->Line({{fmt::format("{} more: crema verdict", groups.size() - kMostFindings), Paint::kDim}});
+    const size_t more = groups.size() - kMostFindings;
+    box->Paragraph(fmt::format("{} more: crema verdict {}", more, box->style().source), Paint::kDim);
   }
 }
 
@@ -440,8 +430,8 @@ void AddTrust(const Measurement& measurement, TerminalBox* box) {
     AddHanging({sign}, indent, warnings[shown], Paint::kWatch, box);
   }
   if (warnings.size() > kMostFindings) {
-    box->Line(
-        {{fmt::format("{} more warnings: crema show --table quality", warnings.size() - kMostFindings), Paint::kDim}});
+    const size_t more = warnings.size() - kMostFindings;
+    box->Paragraph(fmt::format("{} more warnings: crema show --table quality", more), Paint::kDim);
   }
   size_t not_measured = 0;
   for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) not_measured += figures.keys.size();

@@ -256,8 +256,9 @@ absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::st
   const MetricDefinition* definition = FindMetric(key);
   const MetricValue* value = measurement.metrics.Find(key);
   if (definition == nullptr || value == nullptr) {
-    return absl::NotFoundError(fmt::format("no metric '{}'{}; crema show --table metrics lists all",
-                                           DisplayText(key, style), DidYouMean(key, KeysOf(measurement.metrics))));
+    const std::string near = DidYouMean(key, KeysOf(measurement.metrics));
+    return absl::NotFoundError(
+        DisplayText(fmt::format("no metric '{}'{}; crema show --table metrics lists all", key, near), style));
   }
   const std::string &label = definition->label, &unit = definition->unit;
   const bool is_null = std::holds_alternative<std::monostate>(*value);

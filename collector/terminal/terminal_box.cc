@@ -1,5 +1,6 @@
 #include "collector/terminal/terminal_box.h"
 
+#include "absl/strings/str_replace.h"
 #include "collector/format/colours.h"
 #include "collector/format/human_numbers.h"
 #include "collector/format/worker_names.h"
@@ -126,6 +127,13 @@ std::vector<std::string> Words(const std::string& display_text) {
   return words;
 }
 
+/// The document's texts name no run in their commands: `crema show --table quality`.
+std::string WithSource(std::string text, std::string_view source) {
+  if (source.empty()) return text;
+  const std::string show = fmt::format("crema show {} --", source), rows = fmt::format("crema export {} --", source);
+  return absl::StrReplaceAll(text, {{"crema show --", show}, {"crema export --", rows}, {"crema export RUN --", rows}});
+}
+
 constexpr int kLeastWidth = 20;
 constexpr int kMostWidth = 100;
 
@@ -174,7 +182,9 @@ struct Columns {
 
 }  // namespace
 
-std::string DisplayText(std::string_view text, const TerminalStyle& style) {
+std::string DisplayText(std::string_view given, const TerminalStyle& style) {
+  const std::string complete = WithSource(std::string(given), style.source);
+  std::string_view text = complete;
   std::string display;
   display.reserve(text.size());
   while (!text.empty()) {

@@ -17,6 +17,8 @@ struct TerminalStyle {
   bool color = false;
   /// Pure ASCII: box as `+ - |`, bars as `#`, spark lines as digits, marks as `OK`, `WARN`, `BAD`.
   bool ascii = false;
+  /// What commands take for the run: it goes into those of texts that name none. Empty: it is not known.
+  std::string_view source = {};
 };
 
 /// White space becomes a space; what has no width is dropped; control characters, bad UTF-8 and letters that are not

@@ -241,7 +241,9 @@ class MetricsCollector:
 
     def _measure(self, path, arguments) -> Measurement:
         self.metrics_backend.measure(path, arguments)
-        return load(path)
+        measurement = load(path)
+        measurement._kept_in = ""  # its directory goes with this process
+        return measurement
 
     def _has_reported_chunks_only(self) -> bool:
         return bool(self._reported_chunks) and not self._measurement.metrics.get("num_attempts")
@@ -290,7 +292,10 @@ class MetricsCollector:
 
     def print_summary(self) -> None:
         """Prints what `crema show` prints."""
-        print(self.measurement.summary(), end="")
+        summary = self.measurement.summary()
+        print(summary, end="")
+        if not self.measurement._kept_in and "--table" in summary:
+            print("To use these commands, save the measurement: collector.save_measurement(DIR)")
 
     def save_measurement(self, output_dir=None, measurement_name=None) -> pathlib.Path:
         """Saves to `output_dir/measurement_name` (default: the constructor's directory, and the time). Returns the

@@ -72,6 +72,7 @@ class Measurement:
     def __init__(self, source, document):
         self.source = pathlib.Path(source)
         self._named_source = str(source)  # a path would make dask:/HOST of dask://HOST
+        self._kept_in = self._named_source  # for commands in texts; empty: nowhere that lasts
         self.document = document
         self._chunks = None
 
@@ -201,7 +202,10 @@ class Measurement:
 
     def summary(self, width=100) -> str:
         """What `crema show` prints."""
-        return program.run("show", self._named_source, "--width", width, "--color", "never", "-q")
+        source, text = self._kept_in, ""
+        if not source or (source != self._named_source and not pathlib.Path(source, _DOCUMENT).is_file()):
+            source, text = "-", json.dumps(self.document, ensure_ascii=False)  # its commands then name no folder
+        return program.run("show", source, "--width", width, "--color", "never", "-q", text=text)
 
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
         """Copies the measurement to `output_dir/measurement_name` and returns that path.
@@ -220,7 +224,9 @@ class Measurement:
                 shutil.copytree(self.source, copy)
             else:
                 program.run("collect", self._named_source, "-o", copy, "-q")
-            return _moved(copy, target, replace=measurement_name is not None)
+            target = _moved(copy, target, replace=measurement_name is not None)
+            self._kept_in = self._kept_in or str(target)
+            return target
         except (FileExistsError, NotADirectoryError) as error:
             raise FileExistsError(f"crema: {target.parent} is not a directory: choose another output_dir") from error
         except OSError as error:

@@ -400,6 +400,16 @@ except RuntimeError as error:
         done = self.run_program(f'{RUN}\nrun(crema.MetricsCollector(backend="local")).print_summary()\n')
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("where the core-seconds went", done.stdout)
+        self.assertRegex(done.stdout, r"crema show --table .*\n(.*\n)*.*save_measurement\(DIR\)\n$")
+
+    def test_commands_in_the_summary_of_a_saved_measurement_name_its_folder(self):
+        done = self.run_program(f"""{RUN}
+collector = run(crema.MetricsCollector(backend="local", output_dir="a b"))
+collector.print_summary()
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"crema show 'a b/[-_0-9]+'")
+        self.assertNotIn("save_measurement", done.stdout)
 
 
 if __name__ == "__main__":
