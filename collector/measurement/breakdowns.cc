@@ -85,7 +85,7 @@ constexpr Column kLifeColumns[] = {
         Kind::kText, 5,
         "ended, running, lost, or unreported: nothing says how its process ended, and no chunk of it was open")
         .At(-2),
-    ColumnOf<&WorkerRow::peak_memory_bytes>("peak memory", Kind::kMemory, 3,
+    ColumnOf<&WorkerRow::peak_memory_bytes>("peak memory", Kind::kMemory, 2,
                                             "the kernel's peak of its resident memory, where that is known; at least "
                                             "the largest sample")
         .At(-1),
@@ -109,13 +109,18 @@ constexpr Column kLifeColumns[] = {
         .OptIn(),
     FieldOf<&WorkerRow::disk_bytes>(Kind::kMemory,
                                     "disk space that an engine's worker offers to its tasks; null: not reported"),
-    FieldOf<&WorkerRow::left_reason>(
-        Kind::kText,
+    ColumnOf<&WorkerRow::left_reason>(
+        "left because", Kind::kText, 4,
         "why an engine's worker left, in the engine's words, or what the kernel said of a process that vanished under "
-        "`crema run`; null: it did not leave, or nothing reported why"),
-    FieldOf<&WorkerRow::engine_cpu>(
-        Kind::kDuration, "CPU time that its batch system counted; null: it did not count it, as the next two"),
-    FieldOf<&WorkerRow::engine_peak_memory_bytes>(Kind::kMemory, "the most memory that its batch system saw it use"),
+        "`crema run`; null: it did not leave, or nothing reported why")
+        .OptIn(),
+    ColumnOf<&WorkerRow::engine_cpu>(
+        "engine cpu", Kind::kDuration, 4,
+        "CPU time that its batch system counted; null: it did not count it, as the next two")
+        .OptIn(),
+    ColumnOf<&WorkerRow::engine_peak_memory_bytes>("engine memory", Kind::kMemory, 2,
+                                                   "the most memory that its batch system saw it use")
+        .OptIn(),
     FieldOf<&WorkerRow::time_limit>(Kind::kDuration, "for how long its batch system let it run"),
 };
 

@@ -123,7 +123,7 @@ DocumentTable TableOf(const CellTable& cells) {
   std::vector<size_t> shown;
   for (size_t i = 0; i < cells.columns.size(); ++i) {
     const CellColumn& column = cells.columns[i];
-    if (column.key == "reason" && AreSentences(cells, i)) {
+    if (column.key == "left_reason" || (column.key == "reason" && AreSentences(cells, i))) {
       for (const std::vector<Cell>& row : cells.rows) table.reasons.push_back(CellText(row[i], column.kind));
       continue;
     }

@@ -420,6 +420,32 @@ TEST(RenderTable, PutsReasonsUnderTheirRows) {
   EXPECT_THAT(RenderTable(document, "contention", {100}).value(), Not(HasSubstr("reason")));
 }
 
+TEST(RenderTable, KeepsAt100ColumnsWhatAVerdictSendsOneThereFor) {
+  Json document = Document("healthy");
+  document["stragglers"] = Json::array({Json{{"chunk", "12"},
+                                             {"dataset", "ttbar"},
+                                             {"file", "root://eos.example.org//data/run2018/ttbar_017.root"},
+                                             {"entry_start", 100000},
+                                             {"entry_stop", 200000},
+                                             {"worker", "node01:4211"},
+                                             {"start", 19.5},
+                                             {"duration", 63.3},
+                                             {"predicted", 18.2},
+                                             {"events", 100000},
+                                             {"cpu", 19.3},
+                                             {"cpu_wait", 44.0},
+                                             {"blocked", 0.1},
+                                             {"reason", "cpu_wait"},
+                                             {"section", "read"}}});
+  EXPECT_THAT(RenderTable(document, "stragglers", {100}).value(),
+              AllOf(HasSubstr("ttbar_017.root"), HasSubstr("node01:4211")));
+  const std::string reason = "its connection broke: killed, crashed, or out of memory";
+  document["workers"][1].update({{"left_reason", reason}, {"engine_peak_memory_bytes", 1 << 30}});
+  const std::string workers = RenderTable(document, "workers", {100}).value();
+  EXPECT_THAT(workers, AllOf(HasSubstr("\n  " + reason + "\n"), HasSubstr("peak memory"), HasSubstr("1 GiB")));
+  EXPECT_THAT(workers, Not(HasSubstr("left because")));
+}
+
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {
   const absl::StatusOr<std::string> table = RenderTable(Document("healthy"), "chunk", {});
   EXPECT_EQ(table.status().code(), absl::StatusCode::kInvalidArgument);
