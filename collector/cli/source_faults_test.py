@@ -113,6 +113,15 @@ class SourceFaults(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"^crema: [^\n]*pipe.jsonl: is neither a file nor a directory\n$")
 
+    def test_a_directory_of_measurements_names_some(self):
+        for number in range(4):
+            crema("collect", str(self.records), "-o", str(self.directory / "runs" / f"run{number}"), "-q")
+        named = r"holds some; name one, for example \S*run3, \S*run2, \S*run1\n$"
+        self.assertRegex(crema("show", str(self.directory / "runs")).stderr, named)
+        (self.directory / "runs" / "truth.jsonl").write_text("{}\n")
+        self.assertRegex(crema("show", str(self.directory / "runs")).stderr, named)
+        self.assertRegex(crema("compare", str(self.records), str(self.directory / "runs")).stderr, named)
+
     def test_a_directory_with_a_logs_name_is_left_out(self):
         (self.records / "folder.jsonl").mkdir()
         self.expect_rest_and_one_warning("folder.jsonl", "cannot read it as a log")

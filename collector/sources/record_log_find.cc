@@ -74,6 +74,19 @@ std::string DescribeUnknownFile(const std::string& path) {
       kRecordLogSuffix, AllLogs());
 }
 
+/// What a directory is that holds measurements, with the last ones by name, which ends in their time; else empty.
+std::string DescribeMeasurementsIn(const std::string& path) {
+  constexpr size_t kMost = 3;
+  std::error_code error;
+  std::set<std::string, std::greater<>> measured;
+  for (const fs::path& entry : EntriesOf(path)) {
+    if (fs::exists(entry / "measurement.json", error)) measured.insert(entry.string());
+    if (measured.size() > kMost) measured.erase(std::prev(measured.end()));
+  }
+  if (measured.empty()) return "";
+  return fmt::format("is not a measurement, but holds some; name one, for example {}", fmt::join(measured, ", "));
+}
+
 /// The same of a directory in which nothing was found.
 std::string DescribeUnknownDirectory(const std::string& path) {
   std::error_code error;
@@ -81,12 +94,7 @@ std::string DescribeUnknownDirectory(const std::string& path) {
     if (!fs::exists(folder / "performance", error) && !fs::exists(folder / "taskgraph", error)) continue;
     return "holds a TaskVine run without its `transactions`; it is the log that crema reads";
   }
-  std::string measured;  // the last one by name: names of measurements end in their time
-  for (const fs::path& entry : EntriesOf(path)) {
-    const bool is_measurement = fs::exists(entry / "measurement.json", error);
-    if (is_measurement) measured = std::max(measured, entry.string());
-  }
-  if (!measured.empty()) return fmt::format("is not a measurement, but holds some; name one, for example {}", measured);
+  if (std::string measured = DescribeMeasurementsIn(path); !measured.empty()) return measured;
   return fmt::format("holds no record log (*{}); was the program run with CREMA_DIR set, or under `crema run`?",
                      kRecordLogSuffix);
 }
@@ -451,6 +459,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
   }
   Append(&result.logs, std::move(streams));
   if (result.logs.empty() && result.tree_logs.empty() && result.engine_logs.empty() && result.prmon.empty()) {
+    for (const std::string& source : sources) {
+      const std::string measured = DescribeMeasurementsIn(source);
+      if (!measured.empty()) return absl::FailedPreconditionError(source + ": " + measured);
+    }
     return absl::FailedPreconditionError(
         fmt::format("{}: no readable record log{}", fmt::join(sources, ", "),
                     result.warnings.empty() ? " (all are empty)" : "; " + result.warnings.front()));
