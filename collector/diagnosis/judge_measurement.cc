@@ -78,7 +78,9 @@ void JudgeGaps(const JudgedRun& run) {
           "{} not used as they should be. The values that they got are lost; a chunk that another thread ended lasts "
           "until its own thread records again.",
           Counted(value, "guard was", "guards were"));
-      verdict.suggestion = "Suspend a chunk before another thread ends it, and let sections nest.";
+      verdict.suggestion =
+          "Suspend a chunk before another thread ends it, and let sections nest. A line `crema: ...` on the program's "
+          "standard error names the first such guard.";
       run.verdicts->push_back(std::move(verdict));
       return;
     }

@@ -105,7 +105,7 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
   if (misused > 0) {
     Add(trouble, Mark::kWatch,
         Counted(misused, "guard was", "guards were") +
-            " not used as they should be (which: crema show --table quality)",
+            " not used as they should be (a line on the program's standard error names the first)",
         Counted(misused, "guard", "guards") + " misused");
   }
   constexpr std::tuple<Number Quality::*, const char*, const char*> kLogs[] = {

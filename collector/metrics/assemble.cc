@@ -99,7 +99,7 @@ void WarnOfWaits(const ProcessFindings& processes, Quality& quality) {
 void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
   WarnIf(processes.guards_misused,
          "{} guards were not used as they should be (a chunk that ended on another thread, sections that do not nest): "
-         "what they recorded is missing",
+         "what they recorded is missing. A line on the standard error of each such process names the first",
          warnings);
   WarnIf(processes.records_unwritten,
          "{} records could not be written (the disk was full, the log was removed, or files may not be larger): sums "
