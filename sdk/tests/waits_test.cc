@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,6 +104,24 @@ TEST(Waits, OfAPipeAreReadsOfAPipe) {
     close(ends[0]);
     close(ends[1]);
   });
+  EXPECT_GE(SamplesOf(chunk, "read", "pipe"), 1);
+}
+
+TEST(Waits, OfANamedPipeAreReadsOfAPipe) {
+  const std::string path = "/tmp/crema_waits_test_pipe." + std::to_string(getpid());
+  if (mkfifo(path.c_str(), 0600) != 0) std::abort();
+  const ChunkLine chunk = ChunkThatWaits([&path] {
+    const int end = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    std::thread writer([&] {
+      Sleep(100 * kMillisecond);
+      if (write(end, "x", 1) != 1) std::abort();
+    });
+    char byte = 0;
+    if (read(end, &byte, 1) != 1) std::abort();
+    writer.join();
+    close(end);
+  });
+  unlink(path.c_str());
   EXPECT_GE(SamplesOf(chunk, "read", "pipe"), 1);
 }
 

@@ -256,15 +256,13 @@ bool IsCLibrary(const LoadedFile& file) {
   return IsPermanent(file) && (program < file.begin || program >= file.end);
 }
 
-/// Whether the thread, which is in no system call, waits for the memory that it touched: by the kernel function that it
-/// waits in (proc(5), `wchan`). "0": it waits no longer, and only pages come so soon.
-bool WaitsForPage(std::int64_t tid) {
+/// Whether the kernel function that the thread waits in (proc(5), `wchan`) has one of these names, or a part of it.
+bool WaitsIn(std::initializer_list<std::string_view> parts, std::int64_t tid) {
   char name[128];
   const long size = ReadOfThread(tid, "wchan", name, sizeof name);
   const std::string_view text(name, size > 0 ? static_cast<std::size_t>(size) : 0);
-  if (text == "0") return true;
-  for (const std::string_view part : {"folio", "page", "swap", "fault", "filemap"}) {
-    if (text.find(part) != std::string_view::npos) return true;
+  for (const std::string_view part : parts) {
+    if (text == part || (part != "0" && text.find(part) != std::string_view::npos)) return true;
   }
   return false;
 }
@@ -498,13 +496,18 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
   BlockedCall call;
   const std::string_view line(text, static_cast<std::size_t>(size));
   if (!ParseBlockedCall(line, &call) || use == 0 || (switches & 1) != 0 || thread->switches() != switches) return;
-  if (call.is_in_no_call && WaitsForPage(thread->tid)) call.kind = WaitKind::kPageFault;
+  // In no call it waits for memory that it touched. "0": it waits no longer, and only pages come so soon.
+  if (call.is_in_no_call && WaitsIn({"0", "folio", "page", "swap", "fault", "filemap"}, thread->tid)) {
+    call.kind = WaitKind::kPageFault;
+  }
   if (call.kind == WaitKind::kLock && HasAddress(PythonRuntime(), call.arguments[0])) {
     call.kind = WaitKind::kInterpreterLock;
   }
   bool is_socket = false;
   std::uint32_t object = ObjectOf(call, &is_socket);
   if (is_socket && call.kind != WaitKind::kOther) call.kind = WaitKind::kNetwork;
+  const bool moves_bytes = may_describe_ && (call.kind == WaitKind::kRead || call.kind == WaitKind::kWrite);
+  if (moves_bytes && WaitsIn({"pipe"}, thread->tid)) object = NumberOf("pipe");  // which may have a path
   std::uint32_t stack = 0;
   const bool is_blocked = call.kind != WaitKind::kRunning;
   const std::int64_t turns = is_blocked && may_read_memory_ ? TurnsOf(thread->tid) : -1;
