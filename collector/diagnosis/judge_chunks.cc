@@ -564,8 +564,14 @@ void JudgeHotSection(const JudgedRun& run) {
       fmt::format("Section {} takes {} of the chunks' time{}{}.", ShortName(hottest->path.str()), HumanPercent(share),
                   on_cpu, function == nullptr ? "" : ", most of its samples in " + ShortName(function->function.str())),
       {{"sections.share", share}});
+  const bool has_stacks = absl::c_any_of(
+      run.measurement.functions, [&](const FunctionRow& row) { return row.section.str() == hottest->path.str(); });
   if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
     verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
+  } else if (!has_stacks && kMostOfIt.Holds(run.Metric("unannounced_cpu_time") / run.Metric("chunk_cpu_time"))) {
+    verdict.suggestion =
+        "Threads without guards took most of the chunks' CPU time, and stacks do not show them: put TrackHelper into "
+        "these threads (docs/guards.md).";
   } else if (run.measurement.AskedForStacks()) {  // without a stack the table says why
     verdict.suggestion = "Look there first: crema show --table functions.";
     if (function != nullptr && !absl::EndsWith(function->file.str(), ".py")) {

@@ -668,6 +668,19 @@ TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {
   document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
   EXPECT_THAT(FindVerdict(document, "hot-section").suggestion,
               testing::StartsWith("Look there first: crema show --table functions."));
+  document["metrics"].update({{"chunk_cpu_time", 30}, {"unannounced_cpu_time", 29}});
+  EXPECT_THAT(FindVerdict(document, "hot-section").suggestion, HasSubstr("put TrackHelper into these threads"));
+  document["functions"][0]["section"] = "fill";
+  EXPECT_THAT(FindVerdict(document, "hot-section").suggestion, testing::StartsWith("Look there first"));
+}
+
+TEST(Verdicts, SayWhereMisusedGuardsAreNamed) {
+  nlohmann::ordered_json document = QuietRun();
+  document["quality"]["guards_misused"] = 3;
+  const Verdict verdict = FindVerdict(document, "incomplete-measurement");
+  EXPECT_THAT(verdict.sentence, HasSubstr("3 guards were not used as they should be"));
+  EXPECT_THAT(verdict.suggestion, HasSubstr("standard error names the first"));
+  EXPECT_THAT(Headline(MeasurementOf(document)), Not(HasSubstr("--table quality")));
 }
 
 TEST(Verdicts, SayHowMuchOfASectionWasOnACpuOnlyWhereItHasNoSectionsInside) {
