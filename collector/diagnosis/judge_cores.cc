@@ -237,6 +237,23 @@ void JudgeTail(const JudgedRun& run) {
       HumanDuration(tail), HumanDuration(longest));
 }
 
+/// How many workers left before the others' last chunks ended, with results that were computed again elsewhere. 0: not
+/// all results that were computed again were theirs.
+int WorkersThatTookResults(const Measurement& measurement, double again) {
+  const double end =
+      LargestBy(measurement.workers, [](const WorkerRow& row) { return row.last_chunk.value_or(0); }).second;
+  int workers = 0;
+  for (const WorkerRow& row : measurement.workers) {
+    const double replaced =
+        row.attempts.value_or(0) - row.chunks.value_or(0) - row.failed.value_or(0) - row.lost.value_or(0);
+    const bool has_left = !row.left_reason.empty() || row.state.str() == "lost";
+    if (replaced <= 0 || !has_left || row.stop.value_or(end) >= end) continue;
+    again -= replaced;
+    ++workers;
+  }
+  return again > 0 ? 0 : workers;
+}
+
 /// A chunk that is computed again is not a failure: maybe a pass of its own that was given no name.
 void JudgeRepeats(const JudgedRun& run) {
   const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
@@ -256,6 +273,12 @@ void JudgeRepeats(const JudgedRun& run) {
   verdict->suggestion =
       "Is a file in the input twice, or does the program loop over its input again? If it is intended, give each pass "
       "a name: Chunk::pass, CREMA_PASS.";
+  if (const int workers = WorkersThatTookResults(run.measurement, again); workers > 0) {
+    const std::string& engine = run.measurement.run.engine.str();
+    verdict->suggestion = fmt::format(
+        "{} that left had held their results, so {} computed them again. See why: crema show --table workers.",
+        Counted(workers, "worker", "workers"), engine.empty() ? "the program" : engine);
+  }
 }
 
 constexpr std::string_view kNotSeen = " What it waited for is not known.";

@@ -271,6 +271,26 @@ TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
             "Attempts that gave no result cost 50 % of the core-seconds.");
 }
 
+TEST(Verdicts, ChunksOfAWorkerThatLeftWereNotTwiceInTheInput) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 50}, {"failed", 50}});
+  document["metrics"]["num_recomputed_chunks"] = 3;
+  document["run"]["engine"] = "Dask 2026.8.0";
+  const nlohmann::ordered_json stays = {
+      {"name", "a"}, {"chunks", 20}, {"attempts", 20}, {"stop", 9}, {"last_chunk", 8}};
+  const nlohmann::ordered_json left = {{"name", "b"}, {"state", "ended"}, {"left_reason", "closed"},
+                                       {"chunks", 0}, {"attempts", 4},    {"lost", 1},
+                                       {"stop", 2},   {"last_chunk", 1}};
+  document["workers"] = {stays, left};
+  EXPECT_EQ(FindVerdict(document, "retry-waste").suggestion,
+            "1 worker that left had held their results, so Dask 2026.8.0 computed them again. See why: crema show "
+            "--table workers.");
+  document["workers"][1]["stop"] = 8.5;
+  EXPECT_THAT(FindVerdict(document, "retry-waste").suggestion, HasSubstr("in the input twice")) << "it left at the end";
+  document["workers"][1].update({{"stop", 2}, {"chunks", 1}});
+  EXPECT_THAT(FindVerdict(document, "retry-waste").suggestion, HasSubstr("in the input twice")) << "it held only 2";
+}
+
 TEST(Verdicts, OfManyThreadsSaveNoMoreThanTheirShareOfThem) {
   nlohmann::ordered_json document = QuietRun();
   const double cores = document["metrics"]["core_seconds"];

@@ -74,6 +74,8 @@ TEST_F(MeasureEngineTest, TakesATaskThatWasSeenBeforeItEndedOnce) {
                     TaskLine(1, 5), EndLine(10)});
   const Document document = Take();
   EXPECT_EQ(document["quality"]["tasks_read"], 3);
+  EXPECT_EQ(document["quality"]["not_measured"]["num_tasks"],
+            "crema does not know which tries in this engine's log are of one task");
   EXPECT_EQ(document["quality"]["chunks_joined_to_tasks"], 1);
   EXPECT_DOUBLE_EQ(Metric(document, "outside_chunk_time"), 2);
 }

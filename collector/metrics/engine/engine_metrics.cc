@@ -145,17 +145,21 @@ void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
     job.has_chunk |= facts.join.chunks_of_task[i] + facts.join.lost_of_task[i] > 0;
   }
   if (jobs.empty()) {
+    const auto is_try = [](const TaskRow& task) { return task.job == TaskRow::kNone; };
+    const bool has_tries_only = !facts.tasks.rows.empty() && absl::c_all_of(facts.tasks.rows, is_try);
     for (std::string_view key : {"num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk"}) {
-      metrics->SetNull(key, "no log of an engine has a task that ended and was not cancelled");
+      metrics->SetNull(key, has_tries_only ? "crema does not know which tries in this engine's log are of one task"
+                                           : "no log of an engine has a task that ended and was not cancelled");
     }
     return;
   }
-  const auto count = [&jobs](const std::function<bool(const Job&)>& passes) {
-    return static_cast<int64_t>(absl::c_count_if(jobs, [&](const auto& entry) { return passes(entry.second); }));
-  };
+  int64_t failed = 0, without_chunk = 0;
+  for (const auto& [number, job] : jobs) {
+    failed += job.failed;
+    without_chunk += job.failed && !job.has_chunk;
+  }
   metrics->Set("num_tasks", static_cast<int64_t>(jobs.size()));
-  metrics->Set("num_failed_tasks", count([](const Job& job) { return job.failed; }));
-  const int64_t without_chunk = count([](const Job& job) { return job.failed && !job.has_chunk; });
+  metrics->Set("num_failed_tasks", failed);
   metrics->SetOptional("num_failed_tasks_without_chunk",
                        facts.chunks_unknown.empty() ? std::optional(without_chunk) : std::nullopt,
                        facts.chunks_unknown);
