@@ -95,13 +95,6 @@ bool TakesTheNewest(const std::vector<std::string>& arguments) {
   return !is_gate && (command == "show" || command == "verdict" || command == "report" || command == "predict");
 }
 
-// `given` with `--` before the first `word`.
-std::string WithDashes(const std::vector<std::string>& given, const std::string& word) {
-  std::vector<std::string> words = Mapped<std::string>(given, ShellWord);
-  words.insert(std::find(words.begin() + 1, words.end(), ShellWord(word)), "--");
-  return absl::StrJoin(words, " ");
-}
-
 // What CLI11 found, in the words of whoever typed it, with the name that was meant where one is near.
 std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::vector<std::string>& given) {
   const std::string& first = given.front();
@@ -120,7 +113,9 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || (lacks_option && absl::c_any_of(extra, is_option))) {
     if (extra.empty()) return "put `" + first + "` behind the command";
     if (first == "run" && !is_option(extra.front())) {
-      return "put `--` before the command, as in `crema " + WithDashes(given, extra.front()) + "`";
+      std::vector<std::string> words = Mapped<std::string>(given, ShellWord);
+      words.insert(std::find(words.begin() + 1, words.end(), ShellWord(extra.front())), "--");
+      return "put `--` before the command, as in `crema " + absl::StrJoin(words, " ") + "`";
     }
     const auto option = std::find_if(extra.begin(), extra.end(), is_option);
     if (option == extra.end()) return "`" + extra.front() + "` is one argument too many";

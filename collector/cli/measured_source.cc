@@ -35,12 +35,6 @@ std::string NameOf(const std::string& source, const Engine& engine) {
   return name;
 }
 
-/// The engine whose address or log it is; of an address the path is empty.
-std::optional<EngineLog> FindEngine(const std::string& source) {
-  const Engine* engine = EngineOfAddress(source);
-  return engine == nullptr ? FindEngineLog(source) : EngineLog{engine, ""};
-}
-
 /// The folder with what it holds.
 absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log, const std::string& source) {
   const std::string name = NameOf(source, *log.engine);
@@ -186,7 +180,8 @@ absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vec
   std::shared_ptr<TemporaryDirectory> directory;
   int number = 0;
   for (std::string& source : *sources) {
-    const std::optional<EngineLog> log = FindEngine(source);
+    const Engine* engine = EngineOfAddress(source);
+    const std::optional<EngineLog> log = engine == nullptr ? FindEngineLog(source) : EngineLog{engine, ""};
     if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
     if (directory == nullptr) {
       absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();

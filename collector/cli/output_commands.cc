@@ -110,10 +110,6 @@ std::string FileNameOf(const std::string& chart, std::set<std::string>* taken) {
   return distinguished;
 }
 
-std::string InPattern(std::string pattern, const std::string& name) {
-  return pattern.replace(pattern.find(kPlaceholder), kPlaceholder.size(), name);
-}
-
 /// One file to be written.
 struct PlannedFile {
   size_t chart = 0;
@@ -135,7 +131,8 @@ absl::StatusOr<std::vector<PlannedFile>> PlanFiles(const std::vector<Chart>& cha
       if (FormatOf(output.path).empty()) {
         return absl::InvalidArgumentError(output.path + ": the pattern must end in .png, .svg, .pdf or .json");
       }
-      files.push_back({i, InPattern(output.path, name), FormatOf(output.path)});
+      const size_t at = output.path.find(kPlaceholder);
+      files.push_back({i, std::string(output.path).replace(at, kPlaceholder.size(), name), FormatOf(output.path)});
       continue;
     }
     for (const std::string& format : output.formats) {

@@ -323,13 +323,9 @@ void WaitForStragglers(pid_t command, const AnchoredClock& clock, const SignalRe
 constexpr int64_t kPollNs = 100 * kMillisecondNs;
 constexpr int64_t kGraceStepNs = 10 * kMillisecondNs;
 
-bool EndsWatch(int signal) {
-  constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU, SIGPWR};
-  return std::find(std::begin(kEnding), std::end(kEnding), signal) != std::end(kEnding);
-}
-
 // Samples until the process ends (true) or somebody ends the watch (false).
 bool Follow(const ProcessExit& exit, TimedSampler timed, SignalRelay* signals) {
+  constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU, SIGPWR};
   for (;;) {
     if (exit.HasEnded()) return true;
     const int64_t left_ns = timed.SampleIfDue();
@@ -337,7 +333,7 @@ bool Follow(const ProcessExit& exit, TimedSampler timed, SignalRelay* signals) {
     const int64_t wait_ns = exit.descriptor() >= 0 ? left_ns : std::min(left_ns, kPollNs);
     const std::optional<siginfo_t> signal = signals->WaitOr(exit.descriptor(), wait_ns);
     if (!signal.has_value()) continue;
-    if (EndsWatch(signal->si_signo)) return false;
+    if (std::find(std::begin(kEnding), std::end(kEnding), signal->si_signo) != std::end(kEnding)) return false;
     if (signal->si_signo == SIGTSTP) signals->StopSelf();
   }
 }

@@ -35,11 +35,6 @@ void JudgeFew(const JudgedRun& run, std::string_view id, const std::string& key,
       idle);
 }
 
-std::optional<double> NumClusters(const Measurement& measurement) {
-  const CustomMetricRow* row = FindBy(measurement.custom_metrics, &CustomMetricRow::name, "tree_clusters");
-  return row == nullptr ? std::nullopt : std::optional<double>(row->sum);
-}
-
 void JudgeSlowBatch(const JudgedRun& run) {
   double waited = 0;
   double times = 0;
@@ -65,12 +60,6 @@ double AvoidableFixedCost(const ChunkSizeAdvice& advice) {
   return advice.attempts * std::max(0.0, advice.fixed_seconds_low - work * kMostFixedCost / (1 - kMostFixedCost));
 }
 
-std::string FromTo(double low, double high) {
-  const std::string from = HumanDuration(low);
-  const std::string to = HumanDuration(high);
-  return from == to ? from : from + " to " + to;
-}
-
 void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   const ChunkSizeAdvice* worst = LargestBy(advice, AvoidableFixedCost).first;
   const double avoidable = SumOf<double>(advice, AvoidableFixedCost);
@@ -79,6 +68,7 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   });
   const double share = run.ShareOf(fixed);
   if (worst == nullptr || !run.Holds("chunks-too-small", share)) return;
+  const std::string low = HumanDuration(worst->fixed_seconds_low), high = HumanDuration(worst->fixed_seconds_high);
   std::vector<std::pair<std::string, double>> evidence = {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
                                                           {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
                                                           {"chunk_fits.events_p50", *worst->events_p50}};
@@ -87,8 +77,7 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
       "chunks-too-small", share,
       fmt::format(
           "Chunks are too small: their fixed cost ({} in a chunk of {} events{}) took at least {} of the core-seconds.",
-          FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50), Of(*worst),
-          HumanPercent(share)),
+          low == high ? low : low + " to " + high, HumanCount(*worst->events_p50), Of(*worst), HumanPercent(share)),
       std::move(evidence), run.ShareOf(avoidable));
   AddAdvice(*worst, &verdict);
 }

@@ -265,17 +265,6 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
   return figures.engine.never_began.empty() ? Text() : Text("running");
 }
 
-std::string_view ColumnsSource(const RunFigures& figures) {
-  if (figures.coffea.has_columns) return "coffea_report";
-  return figures.findings.files.columns_known ? "records" : "";
-}
-
-Number PeakMemory(const ProcessRow& process) {
-  std::optional<int64_t> peak = process.counts.rss_peak_bytes;
-  for (const ProcessSample& sample : process.samples) peak = std::max(peak, sample.rss_bytes);
-  return peak;
-}
-
 Number MemoryLimit(const ProcessRow& process) {
   for (auto sample = process.samples.rbegin(); sample != process.samples.rend(); ++sample) {
     if (sample->memory_limit_bytes.has_value()) return sample->memory_limit_bytes;
@@ -319,7 +308,8 @@ class Assembly {
     run.num_chunks_source = Text::OrNull(figures_.chosen.num_chunks.source);
     run.total_events_source = Text::OrNull(figures_.chosen.total_events.source);
     run.bytes_source = Text::OrNull(figures_.chosen.bytes_read.source);
-    run.columns_source = Text::OrNull(ColumnsSource(figures_));
+    if (figures_.findings.files.columns_known) run.columns_source = "records";
+    if (figures_.coffea.has_columns) run.columns_source = "coffea_report";
     run.exit_status = provenance.exit_status;
     run.state = StateOf(figures_, provenance);
     run.error = Text::OrNull(provenance.failure);
@@ -502,7 +492,9 @@ class Assembly {
     const ProcessRow& process = processes()[row.group];
     row.process = process.process();
     row.state = ToString(process.state);
-    row.peak_memory_bytes = PeakMemory(process);
+    std::optional<int64_t> peak = process.counts.rss_peak_bytes;
+    for (const ProcessSample& sample : process.samples) peak = std::max(peak, sample.rss_bytes);
+    row.peak_memory_bytes = peak;
     row.anonymous_memory_bytes = process.counts.anonymous_bytes;
     row.file_memory_bytes = process.counts.file_bytes;
     row.allowed_cores = process.allowed_cores;

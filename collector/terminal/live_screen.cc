@@ -150,11 +150,6 @@ WorkerNames NamesOfRecorded(const LiveModel& model) {
   return WorkerNames(names);
 }
 
-PaintedText EndOf(ProcessState state) {
-  if (state == ProcessState::kLost) return {"✕ vanished", Paint::kBad};
-  return {state == ProcessState::kEnded ? "✓ ended" : "· ended without a report", Paint::kDim};
-}
-
 void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box) {
   const TerminalStyle& style = box->style();
   box->Rule(fmt::format("workers ({})", recorded));
@@ -165,7 +160,9 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
     const LiveWorker& worker = model.workers()[i];
     PaintedLine line = {{Pad(CutFront(names.Of(worker.worker()), 20, style), 20, Align::kLeft, style)}, {"  "}};
     if (worker.state != ProcessState::kRunning) {
-      line.push_back(EndOf(worker.state));
+      const bool has_ended = worker.state == ProcessState::kEnded;
+      line.push_back({has_ended ? "✓ ended" : "· ended without a report", Paint::kDim});
+      if (worker.state == ProcessState::kLost) line.back() = {"✕ vanished", Paint::kBad};
       line.push_back({fmt::format("  {}", Counted(worker.sums.chunks, "chunk", "chunks")), Paint::kDim});
       box->Line(line);
       continue;

@@ -204,15 +204,6 @@ std::string SourceText(const Measurement& measurement, std::string_view key) {
 
 constexpr int kIndent = 4;
 
-std::string EvidenceText(const std::vector<EvidenceRow>& evidence) {
-  std::string text;
-  for (const EvidenceRow& row : evidence) {
-    if (!row.value.has_value()) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row.key.str(), HumanNumber(*row.value));
-  }
-  return text;
-}
-
 /// What failed attempts said, each text once and as a whole: the table cuts it off.
 void AddErrors(const Json& rows, const TerminalStyle& style, std::string* text) {
   constexpr size_t kMost = 3;
@@ -338,7 +329,11 @@ std::string RenderVerdicts(const std::string& headline, const std::vector<Verdic
     if (!saving.empty()) text += DisplayText("  " + saving + " to win", style);
     text += "\n";
     AddLines(row.sentence, kIndent, Paint::kPlain, style, &text);
-    const std::string evidence = EvidenceText(row.evidence);
+    std::string evidence;
+    for (const EvidenceRow& one : row.evidence) {
+      if (!one.value.has_value()) continue;
+      evidence += fmt::format("{}{} {}", evidence.empty() ? "" : ", ", one.key.str(), HumanNumber(*one.value));
+    }
     if (!evidence.empty()) AddLines("evidence: " + evidence, kIndent, Paint::kDim, style, &text);
     AddLines(row.suggestion, kIndent, Paint::kPlain, style, &text);
   }

@@ -28,10 +28,6 @@ int64_t CoresOf(const TaskRow& task) { return std::max<int64_t>(1, task.cores); 
 
 using Interval = std::pair<int64_t, int64_t>;
 
-int64_t Overlap(const AttemptRow& attempt, const TaskRow& task) {
-  return std::min(attempt.stop_ns(), task.stop_ns) - std::max(attempt.start_ns, task.start_ns);
-}
-
 /// The first task of this thread of the attempt's process, or beyond, that begins after the attempt.
 std::vector<TaskRow>::const_iterator FirstAfter(const AttemptRow& attempt, uint64_t thread,
                                                 const std::vector<TaskRow>& tasks) {
@@ -50,7 +46,7 @@ uint32_t FindTask(const AttemptRow& attempt, uint64_t thread, const std::vector<
   uint32_t best = TaskJoin::kNone;
   int64_t best_overlap = -1;  // an attempt of no length overlaps by 0
   const auto look_at = [&](std::vector<TaskRow>::const_iterator row) {
-    const int64_t overlap = Overlap(attempt, *row);
+    const int64_t overlap = std::min(attempt.stop_ns(), row->stop_ns) - std::max(attempt.start_ns, row->start_ns);
     if (overlap <= best_overlap) return;
     best_overlap = overlap;
     best = static_cast<uint32_t>(row - tasks.begin());
