@@ -39,21 +39,21 @@ class ErrorNote {
 class ErrorNotes {
  public:
   ErrorNotes() {
-    const std::lock_guard<std::mutex> lock(Mutex());
-    if (Users()++ == 0) Kept().clear();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (users_++ == 0) Kept().clear();
     if (is_in_place_ && ::GetErrorHandler() != Before().load()) return;
     if (::GetErrorHandler() != &Note) Before().store(::SetErrorHandler(&Note));
     is_in_place_ = true;
   }
   ~ErrorNotes() {
-    const std::lock_guard<std::mutex> lock(Mutex());
-    if (--Users() != 0 || ::GetErrorHandler() != &Note) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (--users_ != 0 || ::GetErrorHandler() != &Note) return;
     ::SetErrorHandler(Before().load());
     is_in_place_ = false;
   }
   /// The last of the first errors while one is alive, on any thread, that names `file`; "" where none does.
   static std::string About(std::string_view file) {
-    const std::lock_guard<std::mutex> lock(Mutex());
+    const std::lock_guard<std::mutex> lock(mutex_);
     const std::vector<std::string>& kept = Kept();
     const auto names_it = [&](const std::string& text) { return text.find(file) != text.npos; };
     const auto found = std::find_if(kept.rbegin(), kept.rend(), names_it);
@@ -63,14 +63,8 @@ class ErrorNotes {
   ErrorNotes& operator=(const ErrorNotes&) = delete;
 
  private:
-  static std::mutex& Mutex() {
-    static std::mutex mutex;
-    return mutex;
-  }
-  static int& Users() {
-    static int users = 0;
-    return users;
-  }
+  inline static std::mutex mutex_;
+  inline static int users_ = 0;
   inline static bool is_in_place_ = false;  ///< perhaps below a handler of the program's, which may call it
   static constexpr std::size_t kMostKept = 64;
   static std::vector<std::string>& Kept() {
@@ -79,7 +73,7 @@ class ErrorNotes {
   }
   static void Keep(const char* location, const char* message) noexcept {
     try {
-      const std::lock_guard<std::mutex> lock(Mutex());
+      const std::lock_guard<std::mutex> lock(mutex_);
       if (Kept().size() < kMostKept) Kept().push_back(std::string(location) + ": " + message);
     } catch (...) {  // no memory: the reason stays unknown
     }

@@ -39,16 +39,16 @@ class LoopLog final : public ROOT::RLogHandler {
   class Use {
    public:
     Use() {
-      const std::lock_guard<std::mutex> lock(Mutex());
-      if (Users()++ > 0) return;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (users_++ > 0) return;
       // Never removed: another thread may be about to call it.
       static const bool is_installed = Install();
       static_cast<void>(is_installed);
       Own().store(Channel().SetVerbosity(kHeard));
     }
     ~Use() {
-      const std::lock_guard<std::mutex> lock(Mutex());
-      if (--Users() == 0 && Channel().GetVerbosity() == kHeard) Channel().SetVerbosity(Own().load());
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (--users_ == 0 && Channel().GetVerbosity() == kHeard) Channel().SetVerbosity(Own().load());
     }
     Use(Use&&) = delete;
   };
@@ -71,14 +71,8 @@ class LoopLog final : public ROOT::RLogHandler {
     ROOT::RLogManager::Get().PushFront(std::make_unique<LoopLog>());
     return true;
   }
-  static std::mutex& Mutex() {
-    static std::mutex mutex;
-    return mutex;
-  }
-  static int& Users() {
-    static int users = 0;
-    return users;
-  }
+  inline static std::mutex mutex_;
+  inline static int users_ = 0;
   /// The program's level.
   static std::atomic<ROOT::ELogLevel>& Own() {
     static std::atomic<ROOT::ELogLevel> own{ROOT::ELogLevel::kUnset};
