@@ -173,7 +173,9 @@ void JudgeChunkSizes(const JudgedRun& run) {
   if (CanBeUneven(run))
     JudgeFew(run, "too-few-chunks", "num_chunks", run.measurement.Metric("num_chunks"), "chunk",
              "{} for {} cannot be spread evenly: {} of the core-seconds were idle between and after them.");
-  JudgeFew(run, "too-few-clusters", "custom_metrics.tree_clusters", NumClusters(run.measurement), "cluster",
+  const CustomMetricRow* tree = FindBy(run.measurement.custom_metrics, &CustomMetricRow::name, "tree_clusters");
+  const std::optional<double> clusters = tree == nullptr ? std::nullopt : std::optional<double>(tree->sum);
+  JudgeFew(run, "too-few-clusters", "custom_metrics.tree_clusters", clusters, "cluster",
            "The trees that were read have {} for {}, and ROOT gives a cluster to one thread: {} of the "
            "core-seconds were idle.");
   JudgeSlowBatch(run);

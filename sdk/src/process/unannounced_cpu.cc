@@ -142,11 +142,10 @@ void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcep
 }
 
 void UnannouncedCpu::LearnBackground(std::int64_t cpu_ns, std::int64_t wall_ns) noexcept {
-  constexpr std::int64_t kLeastNs = 15000000;  // the rate of a shorter pause says nothing
   // After its work a library's thread spins for more, as those of OpenBLAS do for some 25 ms. So at first the threads
   // of the chunks may go on.
   const std::int64_t spun_ns = std::min<std::int64_t>(30000000, wall_ns / 2);
-  if (wall_ns < kLeastNs) return;
+  if (wall_ns < 15000000) return;  // the rate of a shorter pause says nothing
   background_.cpu_ns += cpu_ns - static_cast<std::int64_t>(times_[static_cast<int>(OpenThen::kOneChunk)].Rate() *
                                                            static_cast<double>(spun_ns));
   background_.wall_ns += wall_ns - spun_ns;
