@@ -297,12 +297,6 @@ int PrintPrediction(const PredictOptions& options) {
                                (section == kOtherName ? ": this is the time of chunks outside sections"
                                                       : "; `crema show SOURCE --table sections` lists them")));
   }
-  for (const RunChange& change : changes) {
-    const auto names = Mapped<std::string_view>(run.workers, &ObservedWorker::name);
-    if (change.kind != Kind::kWithoutWorker || names.empty() || absl::c_linear_search(names, change.name)) continue;
-    OrFail(absl::NotFoundError(fmt::format("no worker `{}`{}; there are {}", change.name,
-                                           DidYouMean(change.name, names), fmt::join(names, ", "))));
-  }
   if (!asked) changes = UsualChanges(run, section);
   Prediction prediction = Predict(run, changes);
   if (!asked) SortBestFirst(&prediction);

@@ -412,8 +412,7 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
     return changes;
   }
   const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
-  if (!section.empty() && (waits || !kMostOfIt.Holds(BlockedShareOfSection(run).value)))
-    changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
+  if (!section.empty()) changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
   changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
   changes.push_back({ChangeKind::kLongestFirst, 0, ""});
   if (run.workers.size() > 1) changes.push_back({ChangeKind::kAllFromStart, 0, ""});
