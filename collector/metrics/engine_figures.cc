@@ -71,6 +71,8 @@ void SetCountedByBatchSystem(RunFigures& figures) {
   }
   // Samples are rare, and one that is early misses what came later.
   if (peak_bytes > metrics.Number("peak_memory_bytes")) metrics.Set("peak_memory_bytes", *peak_bytes);
+  const std::optional<double> all_bytes = metrics.Number("peak_total_memory_bytes");
+  if (all_bytes.has_value() && peak_bytes > all_bytes) metrics.Set("peak_total_memory_bytes", *peak_bytes);
 }
 
 /// Those of the processor's tasks; of all, where nobody said which those are.
