@@ -109,6 +109,7 @@ class BatchTest(run_test_case.RunTestCase):
         self.assertEqual(document["quality"]["not_measured"][counted[2]], "there are no records")
         self.assertEqual(metrics["peak_memory_bytes"], 2450 << 20, "what its end says, not what a sample said before")
         self.assertEqual(metrics["peak_total_memory_bytes"], 2450 << 20, "all hold at least as much as one")
+        self.assertIsInstance(metrics["peak_memory_bytes"], int)
         self.assertIn("up to 2.39 GiB of memory each", document["headline"].replace("\u00a0", " "))
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn("evicted", verdict["sentence"])

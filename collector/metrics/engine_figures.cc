@@ -54,10 +54,10 @@ void FoldAlike(std::vector<std::string>* lines) {
 /// What a batch system counted where crema did not.
 void SetCountedByBatchSystem(RunFigures& figures) {
   double cpu_seconds = 0, core_seconds = 0;
-  std::optional<double> peak_bytes;
+  std::optional<int64_t> peak_bytes;
   for (const WorkerLife& life : figures.workers) {
     const ProcessRow& process = figures.findings.processes.processes[life.process];
-    peak_bytes = std::max<std::optional<double>>(peak_bytes, process.engine_peak_memory_bytes);
+    peak_bytes = std::max(peak_bytes, process.engine_peak_memory_bytes);
     if (!process.is_job || !process.engine_cpu_ns.has_value() || life.stop_ns <= life.start_ns) continue;
     if (!process.declared_threads.has_value()) continue;  // of how many core-seconds?
     cpu_seconds += static_cast<double>(*process.engine_cpu_ns) / 1e9;
@@ -70,9 +70,11 @@ void SetCountedByBatchSystem(RunFigures& figures) {
     metrics.SetNull("job_cpu_efficiency", "the batch system's log has no CPU time of jobs whose cores it gives");
   }
   // Samples are rare, and one that is early misses what came later.
-  if (peak_bytes > metrics.Number("peak_memory_bytes")) metrics.Set("peak_memory_bytes", *peak_bytes);
+  const auto is_above = [&](const std::optional<double>& bytes) { return static_cast<double>(*peak_bytes) > bytes; };
+  if (!peak_bytes.has_value()) return;
+  if (is_above(metrics.Number("peak_memory_bytes"))) metrics.Set("peak_memory_bytes", *peak_bytes);
   const std::optional<double> all_bytes = metrics.Number("peak_total_memory_bytes");
-  if (all_bytes.has_value() && peak_bytes > all_bytes) metrics.Set("peak_total_memory_bytes", *peak_bytes);
+  if (all_bytes.has_value() && is_above(all_bytes)) metrics.Set("peak_total_memory_bytes", *peak_bytes);
 }
 
 /// Those of the processor's tasks; of all, where nobody said which those are.
