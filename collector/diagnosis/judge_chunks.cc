@@ -555,8 +555,9 @@ void JudgeHotSection(const JudgedRun& run) {
       fmt::format("Section {} takes {} of the chunks' time{}{}.", ShortName(hottest->path.str()), HumanPercent(share),
                   on_cpu, function == nullptr ? "" : ", most of its samples in " + ShortName(function->function.str())),
       {{"sections.share", share}});
-  const bool has_stacks = absl::c_any_of(
-      run.measurement.functions, [&](const FunctionRow& row) { return row.section.str() == hottest->path.str(); });
+  const std::string& path = hottest->path.str();
+  const bool has_stacks =
+      absl::c_any_of(run.measurement.functions, [&path](const FunctionRow& row) { return row.section.str() == path; });
   if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
     verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
   } else if (!has_stacks && kMostOfIt.Holds(run.Metric("unannounced_cpu_time") / run.Metric("chunk_cpu_time"))) {

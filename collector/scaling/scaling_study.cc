@@ -134,7 +134,7 @@ struct ReadRun {
 };
 
 std::string WhyLeftOut(const Measurement& measurement) {
-  if (const std::string why = WhyNotWhole(measurement); !why.empty()) return why;
+  if (std::string why = WhyNotWhole(measurement); !why.empty()) return why;
   if (!(measurement.Metric("wall_time") > 0)) return "its wall time is not known";
   if (!(measurement.Metric("total_cores") > 0)) return measurement.WhyNotMeasured("total_cores");
   if (!(measurement.Metric("num_chunks") > 0)) return "it has no chunk with a result";
